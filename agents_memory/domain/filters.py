@@ -1,0 +1,29 @@
+"""What a search may look at."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Conditions that all hold; None asks for nothing.
+
+    `projects` are tag names (aliases resolved), `since` is inclusive and `until` exclusive (aware
+    datetimes, compared with when a thing was said), `device` also lets pinned rows through, and
+    `venue` matches exactly or as a prefix before a colon.
+    """
+
+    user_id: int
+    projects: tuple[str, ...] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    role: str | None = None
+    platform: str | None = None
+    device: str | None = None
+    venue: str | None = None
+    include_archived: bool = False
+
+    @property
+    def only_messages(self) -> bool:
+        """Whether a condition is set that memories have no answer to."""
+        return self.role is not None or self.device is not None or self.venue is not None

@@ -1,0 +1,103 @@
+"""The one way in: every writer hands its turns to this service."""
+
+from dataclasses import replace
+
+from agents_memory.clock import Clock
+from agents_memory.domain import ids
+from agents_memory.domain.errors import Code, Refusal
+from agents_memory.domain.fencing import strip_fenced
+from agents_memory.domain.lexical import analyse, to_tsvector_literal
+from agents_memory.domain.messages import Draft, Role, Stored
+from agents_memory.domain.redaction import redact
+from agents_memory.domain.text import MAX_MESSAGE_BYTES, is_blank, repair
+from agents_memory.storage import messages
+from agents_memory.storage.connections import Connection, Database
+from agents_memory.storage.notify import Hints
+
+FIRST_STAGE = "screen"
+MAX_LABEL_CHARS = 500
+
+
+class Intake:
+    """Repairs, redacts and stores turns; a returned `Stored` is committed."""
+
+    def __init__(self, database: Database, hints: Hints, clock: Clock) -> None:
+        self._database = database
+        self._hints = hints
+        self._clock = clock
+
+    async def store(self, draft: Draft, user_id: int) -> Stored | Refusal:
+        """Stores one turn with the work it needs, exactly once.
+
+        Refuses an empty turn and one of more than 16 MiB. Raises DatabaseUnavailable when the
+        database stays away; nothing is stored then.
+        """
+        prepared = prepare(draft)
+        if isinstance(prepared, Refusal):
+            return prepared
+        clean, redactions = prepared
+        analysis = analyse(clean.text)
+        intake_id = ids.intake_id(self._clock.now())
+
+        async def insert(connection: Connection) -> messages.Row:
+            return await messages.insert_message(
+                connection,
+                clean,
+                intake_id=intake_id,
+                user_id=user_id,
+                raw_text=None,
+                lexemes=to_tsvector_literal(analysis.terms),
+                lexeme_count=analysis.length,
+                redactions=sum(redactions.values()),
+                first_stage=FIRST_STAGE,
+            )
+
+        row = await self._database.run(insert)
+        self._hints.send()
+        # A row of this very intake was ours, even when the first answer to it was lost.
+        duplicate = not row.added and row.intake_id != intake_id
+        return Stored(row.id, row.intake_id, clean.role, row.created_at, duplicate, redactions)
+
+
+def prepare(draft: Draft) -> tuple[Draft, dict[str, int]] | Refusal:
+    """The draft as it may be stored, and how many secrets of each sort were taken out."""
+    if len(draft.text.encode("utf-8", "surrogatepass")) > MAX_MESSAGE_BYTES:
+        return Refusal(
+            Code.LIMIT_EXCEEDED,
+            f"a message may hold {MAX_MESSAGE_BYTES // 2**20} MiB; split it and save the parts",
+            {"limit_bytes": MAX_MESSAGE_BYTES},
+        )
+    # What we told the agent ourselves is never taken in as something new.
+    said = strip_fenced(repair(draft.text).text)
+    redacted = redact(said)
+    if is_blank(redacted.text):
+        return Refusal(
+            Code.INVALID_INPUT,
+            "the message is empty once recalled text is left out; save only what was newly said",
+        )
+    clean = replace(
+        draft,
+        text=redacted.text,
+        model=_label(draft.model),
+        platform=_label(draft.platform) or "unknown",
+        subagent_model=_label(draft.subagent_model) if draft.subagent else None,
+        subagent_role=_label(draft.subagent_role) if draft.subagent else None,
+        device=_label(draft.device),
+        venue=_label(draft.venue),
+        session=_label(draft.session),
+        cwd=_label(draft.cwd, 4096),
+        project_hint=_label(draft.project_hint),
+        source=_label(draft.source),
+        store_id=_label(draft.store_id),
+        native_id=_label(draft.native_id),
+    )
+    if clean.role is Role.USER:
+        clean = replace(clean, model=None)
+    return clean, redacted.counts
+
+
+def _label(value: str | None, limit: int = MAX_LABEL_CHARS) -> str | None:
+    if value is None:
+        return None
+    text = redact(repair(value).text).text.strip()[:limit]
+    return text or None

@@ -1,0 +1,119 @@
+"""What a person asks to remember, correct or forget, in one step."""
+
+from dataclasses import dataclass, replace
+
+from agents_memory.domain.errors import Code, Refusal
+from agents_memory.domain.memories import Kind
+from agents_memory.domain.messages import Draft
+from agents_memory.domain.patches import (
+    Add,
+    Applied,
+    PatchRequest,
+    Remove,
+    Update,
+    WriteProfile,
+)
+from agents_memory.services.intake import Intake
+from agents_memory.services.patching import Patching
+from agents_memory.storage import patches
+from agents_memory.storage.connections import Connection, Database
+
+SUBJECT = "user"
+ACTOR = "agent"
+TOOL = "manage_knowledge"
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What became of the request; `message_id` is the evidence that was stored for it."""
+
+    applied: Applied
+    message_id: int | None
+
+
+class Knowledge:
+    """Stores the words as a message first, then patches what is believed and cites them."""
+
+    def __init__(self, database: Database, intake: Intake, patching: Patching) -> None:
+        self._database = database
+        self._intake = intake
+        self._patching = patching
+
+    async def add_memory(
+        self, said: Draft, user_id: int, *, kind: Kind, subject: str | None, project: str | None
+    ) -> Remembered | Refusal:
+        """A new pinned memory that rests on the words as they were handed over."""
+        add = Add(subject=subject or SUBJECT, content=said.text, kind=kind, pinned=True)
+        return await self._evidenced(said, user_id, (add,), "asked to remember", project)
+
+    async def update_memory(
+        self, said: Draft, user_id: int, memory_id: int, expected_version: int | None
+    ) -> Remembered | Refusal:
+        """A better wording of a memory."""
+        update = Update(memory_id, said.text, expected_version)
+        return await self._evidenced(said, user_id, (update,), "asked to correct", None)
+
+    async def remove_memory(
+        self, user_id: int, memory_id: int, expected_version: int | None
+    ) -> Remembered | Refusal:
+        """A reversible removal; a pin does not protect from the owner's own word."""
+        request = self._request(
+            user_id, (Remove(memory_id, expected_version),), "asked to remove", ()
+        )
+        return _remembered(await self._patching.apply(request), None)
+
+    async def add_to_profile(self, line: str, user_id: int) -> Remembered | Refusal:
+        """One more line in the sub profile."""
+        kept, version = await self._sub_profile(user_id)
+        content = f"{kept}\n{line}".strip()
+        return await self.write_profile(content, user_id, expected_version=version)
+
+    async def write_profile(
+        self, content: str, user_id: int, *, expected_version: int | None = None
+    ) -> Remembered | Refusal:
+        """The sub profile anew; empty content empties it."""
+        write = WriteProfile("sub", content, expected_version)
+        request = self._request(user_id, (write,), "asked to change the profile", ())
+        return _remembered(await self._patching.apply(request), None)
+
+    async def _sub_profile(self, user_id: int) -> tuple[str, int]:
+        async def load(connection: Connection) -> tuple[str, int]:
+            document = (await patches.list_profiles(connection, user_id)).get("sub")
+            return ("", 0) if document is None else (document.content, document.version)
+
+        return await self._database.run(load)
+
+    async def _evidenced(
+        self,
+        said: Draft,
+        user_id: int,
+        operations: tuple[Add | Update, ...],
+        reason: str,
+        project: str | None,
+    ) -> Remembered | Refusal:
+        stored = await self._intake.store(said, user_id)
+        if isinstance(stored, Refusal):
+            return stored
+        request = replace(
+            self._request(user_id, operations, reason, (stored.id,)),
+            platform=said.platform,
+            project=project,
+        )
+        return _remembered(await self._patching.apply(request), stored.id)
+
+    @staticmethod
+    def _request(
+        user_id: int,
+        operations: tuple[Add | Update | Remove | WriteProfile, ...],
+        reason: str,
+        evidence: tuple[int, ...],
+    ) -> PatchRequest:
+        return PatchRequest(user_id, ACTOR, TOOL, reason, operations, evidence)
+
+
+def _remembered(applied: Applied | Refusal, message_id: int | None) -> Remembered | Refusal:
+    if isinstance(applied, Refusal):
+        if message_id is not None and applied.code is Code.DUPLICATE_MEMORY:
+            return replace(applied, details={**applied.details, "message_id": message_id})
+        return applied
+    return Remembered(applied, message_id)

@@ -1,0 +1,147 @@
+"""Opens the pool that the settings name, as one of its three roles."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agents_memory.domain.errors import ConfigurationError, SchemaMismatch
+from agents_memory.embedding.profiles import Profile, find_profile
+from agents_memory.settings import Settings
+from agents_memory.settings.inherited import inherited_environment
+from agents_memory.storage import migrate
+from agents_memory.storage.connections import Database
+from agents_memory.storage.embedded.attach import Attachment, attach
+from agents_memory.storage.embedded.server import Cluster
+
+Role = Literal["hot", "cold", "owner"]
+
+# The roles of the embedded database.
+HOT, COLD, OWNER = "memory_hot", "memory_cold", "memory_owner"
+_ROLES: dict[Role, str] = {"hot": HOT, "cold": COLD, "owner": OWNER}
+START_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedPool:
+    """A pool that can be used now; close it to let go of an embedded server."""
+
+    database: Database
+    attachment: Attachment | None
+
+    async def close(self) -> None:
+        """Ends the connections, then the hold on the embedded server."""
+        await self.database.close()
+        if self.attachment is not None:
+            self.attachment.close()
+
+
+async def open_pool(
+    settings: Settings,
+    role: Role,
+    *,
+    application: str,
+    services: Sequence[str] = (),
+    hold: bool = True,
+    timeout_s: float = START_TIMEOUT_S,
+) -> OpenedPool:
+    """The pool as `role`; the embedded database is started, and brought to this version.
+
+    `services` are modules the embedded database's keeper runs beside it; with `hold` false the
+    process does not count as a client (the keeper's own children). Raises DatabaseUnavailable,
+    SchemaMismatch (an external pool that its owner has to migrate) and ConfigurationError.
+    """
+    if not settings.embedded:
+        database = _external(settings, role, application)
+        return await _checked(OpenedPool(database, None), role)
+    if not hold:
+        url = Cluster(settings.data_dir).dsn(_ROLES[role])
+        return OpenedPool(_database(settings, url, application), None)
+    attachment = await attach(
+        settings.data_dir,
+        services,
+        settings.embedded_linger_sec,
+        timeout_s,
+        inherited_environment(),
+    )
+    opened = OpenedPool(
+        _database(settings, attachment.dsn(_ROLES[role]), application, attachment), attachment
+    )
+    try:
+        await _bring_up(settings, attachment, opened.database)
+    except BaseException:
+        await opened.close()
+        raise
+    return opened
+
+
+async def prepare(owner: Database, profile: Profile, *, hot: str, cold: str) -> list[str]:
+    """Brings a pool to this version for this embedding model; the names of applied steps."""
+    steps = await migrate.prepare(owner, profile=profile.id, dims=profile.dims, hot=hot, cold=cold)
+    return [f"{step.version:04d}_{step.name}" for step in steps]
+
+
+async def prepare_pool(settings: Settings) -> list[str]:
+    """The same for the pool the settings name; who owns it must be able to sign in from here."""
+    profile = find_profile(settings.embedding_model)
+    if settings.embedded:
+        opened = await open_pool(settings, "owner", application="mcp-agents-memory migrate")
+        try:
+            return await prepare(opened.database, profile, hot=HOT, cold=COLD)
+        finally:
+            await opened.close()
+    owner = _external(settings, "owner", "mcp-agents-memory migrate")
+    try:
+        roles = {}
+        for role in ("hot", "cold"):
+            runtime = _external(settings, role, "mcp-agents-memory migrate")  # type: ignore[arg-type]
+            connection = await runtime.connect()
+            try:
+                roles[role] = str(await connection.fetchval("SELECT current_user"))
+            finally:
+                await connection.close(timeout=5)
+        return await prepare(owner, profile, **roles)
+    finally:
+        await owner.close()
+
+
+async def _bring_up(settings: Settings, attachment: Attachment, database: Database) -> None:
+    """An embedded pool belongs to this machine, so whoever comes first migrates it."""
+    try:
+        await database.run(migrate.compatibility)
+    except SchemaMismatch:
+        owner = _database(settings, attachment.dsn(OWNER), "mcp-agents-memory migrate", attachment)
+        try:
+            await prepare(owner, find_profile(settings.embedding_model), hot=HOT, cold=COLD)
+            await owner.run(migrate.compatibility)
+        finally:
+            await owner.close()
+
+
+async def _checked(opened: OpenedPool, role: Role) -> OpenedPool:
+    if role == "owner":
+        return opened
+    try:
+        await opened.database.run(migrate.compatibility)
+    except BaseException:
+        await opened.close()
+        raise
+    return opened
+
+
+def _external(settings: Settings, role: Role, application: str) -> Database:
+    url = {"hot": settings.hot_url, "cold": settings.cold_url, "owner": settings.owner_url}[role]
+    if url is None:
+        raise ConfigurationError("no database is configured; set DATABASE_URL")
+    return _database(settings, url.reveal(), application)
+
+
+def _database(
+    settings: Settings, url: str, application: str, attachment: Attachment | None = None
+) -> Database:
+    return Database(
+        url,
+        schema=settings.db_schema,
+        application=application,
+        max_size=settings.db_pool_max,
+        recover=None if attachment is None else attachment.ensure,
+    )

@@ -1,0 +1,346 @@
+"""Recall: one pipeline for every tool that looks something up."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from agents_memory.domain.errors import EmbedderUnavailable, MemoryFault
+from agents_memory.domain.excerpt import excerpt
+from agents_memory.domain.fencing import strip_fenced
+from agents_memory.domain.filters import Filters
+from agents_memory.domain.lexical import query_terms
+from agents_memory.domain.memories import MemoryView
+from agents_memory.domain.messages import Trust
+from agents_memory.domain.ranking import diversify, fuse_min_max, pack
+from agents_memory.domain.text import is_blank, repair
+from agents_memory.domain.tokens import estimate_tokens
+from agents_memory.embedding.protocol import Embedder
+from agents_memory.observe import Action, get_logger
+from agents_memory.services import candidates
+from agents_memory.services.candidates import Candidates
+from agents_memory.storage import memories, messages, tags, traces, vectors
+from agents_memory.storage.connections import Connection, Database
+from agents_memory.storage.messages import MessageView
+from agents_memory.storage.traces import TraceKind
+from agents_memory.storage.vectors import Model, Vector
+
+MAX_QUERY_CHARS = 2_000
+MAX_ITEM_CHARS = 1_200
+# Near-duplicates take slots, so more rows are looked at than are asked for.
+LOOK_AHEAD = 4
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRequest:
+    """What to look for. `limit` items at most, of `max_tokens` together (estimated)."""
+
+    query: str | None
+    filters: Filters
+    limit: int = 10
+    max_tokens: int = 2_000
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledItem:
+    """One thing that was found.
+
+    `score` is 0..1 within this answer; `similarity` is the calibrated likeness 0..1 or None.
+    """
+
+    id: int
+    kind: str
+    text: str
+    truncated: bool
+    said_at: datetime
+    created_at: datetime
+    trust: Trust
+    pinned: bool
+    tags: tuple[str, ...]
+    project: str | None
+    score: float
+    similarity: float | None
+    role: str | None = None
+    platform: str | None = None
+    model: str | None = None
+    device: str | None = None
+    venue: str | None = None
+    subject: str | None = None
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecallAnswer:
+    """What was found, and how.
+
+    `used` is hybrid, keyword, recency or none; `degraded` says why an arm is missing; `left_out`
+    counts what would have fitted the query and not the budget.
+    """
+
+    used: str
+    items: tuple[RecalledItem, ...]
+    degraded: str | None = None
+    threshold: float | None = None
+    top_similarity: float | None = None
+    left_out: int = 0
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    used: str
+    scores: Mapping[int, float]
+    memories: frozenset[int]
+    similarity: Mapping[int, float]
+    weak: int = 0
+
+
+class Recall:
+    """Finds what fits a query, or what is newest."""
+
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder | None,
+        *,
+        threshold: float = 0.3,
+        embed_deadline_s: float = 1.5,
+    ) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._threshold = threshold
+        self._deadline = embed_deadline_s
+        self._exposures: set[asyncio.Task[None]] = set()
+
+    async def close(self) -> None:
+        """Waits for exposure that is still being written."""
+        await asyncio.gather(*self._exposures, return_exceptions=True)
+
+    async def search(self, request: RecallRequest) -> RecallAnswer:
+        """Answers any query string; raises DatabaseUnavailable when the pool cannot be asked."""
+        request, unknown = await self._with_aliases(request)
+        if unknown is not None:
+            return RecallAnswer("none", (), note=unknown)
+        query = clean_query(request.query)
+        if query is None:
+            answer = await self._newest(request)
+        else:
+            answer = await self._matching(request, query)
+        self._expose([item.id for item in answer.items], request.session)
+        return answer
+
+    async def _with_aliases(self, request: RecallRequest) -> tuple[RecallRequest, str | None]:
+        asked = request.filters.projects
+        if asked is None:
+            return request, None
+
+        async def resolve(connection: Connection) -> list[str]:
+            return [name for tag in asked for name in await tags.resolve_projects(connection, tag)]
+
+        names = await self._database.run(resolve)
+        if not names:
+            return request, (
+                f"no project is called {', '.join(asked)}; search without p_tag to see which are"
+            )
+        return replace(request, filters=replace(request.filters, projects=tuple(names))), None
+
+    async def _newest(self, request: RecallRequest) -> RecallAnswer:
+        wanted = request.limit
+
+        async def load(connection: Connection) -> list[RecalledItem]:
+            message_ids = await messages.list_recent(connection, request.filters, wanted)
+            memory_ids: list[int] = []
+            if not request.filters.only_messages:
+                memory_ids = await memories.list_recent(connection, request.filters, wanted)
+            ranked = _Ranked("recency", {}, frozenset(memory_ids), {})
+            return await _load(
+                connection, [*message_ids, *memory_ids], ranked, request.filters.user_id, ()
+            )
+
+        found = await self._database.run(load)
+        found.sort(key=lambda item: (item.said_at, item.id), reverse=True)
+        kept, left_out = _packed(found[:wanted], request)
+        return RecallAnswer("recency" if kept else "none", kept, left_out=left_out)
+
+    async def _matching(self, request: RecallRequest, query: str) -> RecallAnswer:
+        terms = query_terms(query)
+        vector, degraded = await self._embed(query)
+
+        async def find(connection: Connection) -> tuple[_Ranked, list[RecalledItem], str | None]:
+            model = await vectors.find_active_model(connection)
+            reason = degraded or self._mismatch(model)
+            usable = None if reason else vector
+            found = await candidates.gather(
+                connection, request.filters, terms, model if usable is not None else None, usable
+            )
+            ranked = self._rank(found)
+            order = sorted(ranked.scores, key=lambda item: (-ranked.scores[item], -item))
+            order = order[: request.limit * LOOK_AHEAD]
+            items = await _load(connection, order, ranked, request.filters.user_id, terms)
+            return ranked, items, reason
+
+        ranked, items, reason = await self._database.run(find)
+        distinct = diversify(items, key=lambda item: item.text, limit=request.limit)
+        kept, left_out = _packed(distinct, request)
+        top = max(ranked.similarity.values(), default=None)
+        note = None
+        if ranked.weak and not kept:
+            note = (
+                f"{ranked.weak} items came near in meaning, none near enough and none with a word "
+                "in common; ask in other words, or lower SEARCH_FALLBACK_THRESHOLD"
+            )
+        return RecallAnswer(
+            used=ranked.used if kept else "none",
+            items=kept,
+            degraded=reason,
+            threshold=self._threshold if top is not None and top < self._threshold else None,
+            top_similarity=None if top is None else round(top, 3),
+            left_out=left_out,
+            note=note,
+        )
+
+    async def _embed(self, query: str) -> tuple[Vector | None, str | None]:
+        if self._embedder is None:
+            return None, "no embedding model is set up on this machine; searched by keyword"
+        try:
+            return await asyncio.wait_for(self._embedder.embed_query(query), self._deadline), None
+        except TimeoutError:
+            return None, "the embedding model is still busy; searched by keyword"
+        except EmbedderUnavailable as fault:
+            return None, f"{fault}; searched by keyword"
+
+    def _mismatch(self, model: Model | None) -> str | None:
+        if model is None:
+            return "the pool has no active embedding model yet; searched by keyword"
+        if self._embedder is not None and self._embedder.profile.id != model.profile:
+            return (
+                f"the pool uses the embedding model {model.profile}, which this machine has not "
+                "set up (EMBEDDING_MODEL); searched by keyword"
+            )
+        return None
+
+    def _rank(self, found: Candidates) -> _Ranked:
+        similarity: dict[int, float] = {}
+        if self._embedder is not None:
+            calibrate = self._embedder.profile.calibration
+            similarity = {item: calibrate(cosine) for item, cosine in found.cosine.items()}
+        with_words = {item: value for item, value in found.keyword.items() if value > 0}
+        if max(similarity.values(), default=0.0) < self._threshold:
+            # The vectors know nothing like it: words alone decide.
+            return _Ranked(
+                "keyword",
+                fuse_min_max({"keyword": with_words}),
+                found.memories,
+                similarity,
+                weak=len(similarity),
+            )
+        # Every candidate is scored in both arms. What has no word in common and is not near enough
+        # is no match, however few others there are.
+        matching = {
+            item
+            for item in found.keyword.keys() | similarity.keys()
+            if item in with_words or similarity.get(item, 0.0) >= self._threshold
+        }
+        arms = {
+            "keyword": {item: with_words.get(item, 0.0) for item in matching},
+            "vector": {item: found.cosine.get(item, 0.0) for item in matching},
+        }
+        return _Ranked("hybrid", fuse_min_max(arms), found.memories, similarity)
+
+    def _expose(self, ids: list[int], session: str | None) -> None:
+        if not ids:
+            return
+        task = asyncio.create_task(self._log_exposure(ids, session), name="exposure")
+        self._exposures.add(task)
+        task.add_done_callback(self._exposures.discard)
+
+    async def _log_exposure(self, ids: list[int], session: str | None) -> None:
+        try:
+            async with self._database.acquire() as connection:
+                await traces.insert_traces(connection, ids, TraceKind.SURFACED, session)
+        except MemoryFault as fault:
+            # A recall is never failed by its own bookkeeping.
+            log.warning(Action.RECALL_UNLOGGED, error=type(fault).__name__)
+
+
+def clean_query(query: str | None) -> str | None:
+    """The query without what we injected ourselves, bounded; None when nothing is left."""
+    if query is None:
+        return None
+    text = strip_fenced(repair(query).text).strip()[:MAX_QUERY_CHARS]
+    return None if is_blank(text) else text
+
+
+def _packed(
+    items: list[RecalledItem], request: RecallRequest
+) -> tuple[tuple[RecalledItem, ...], int]:
+    kept, left_out = pack(items, request.max_tokens, cost=lambda item: estimate_tokens(item.text))
+    return tuple(kept), left_out
+
+
+async def _load(
+    connection: Connection,
+    ids: list[int],
+    ranked: _Ranked,
+    user_id: int,
+    terms: tuple[str, ...],
+) -> list[RecalledItem]:
+    of_memories = [item for item in ids if item in ranked.memories]
+    of_messages = [item for item in ids if item not in ranked.memories]
+    loaded: dict[int, RecalledItem] = {}
+    for message in await messages.list_messages(connection, of_messages, user_id):
+        loaded[message.id] = _from_message(message, ranked, terms)
+    for memory in await memories.list_memories(connection, of_memories, user_id):
+        loaded[memory.id] = _from_memory(memory, ranked, terms)
+    return [loaded[item] for item in ids if item in loaded]
+
+
+def _from_message(message: MessageView, ranked: _Ranked, terms: tuple[str, ...]) -> RecalledItem:
+    text, truncated = excerpt(message.text, terms, MAX_ITEM_CHARS)
+    return RecalledItem(
+        id=message.id,
+        kind="message",
+        text=text,
+        truncated=truncated,
+        said_at=message.occurred_at or message.created_at,
+        created_at=message.created_at,
+        trust=message.trust,
+        pinned=message.pinned,
+        tags=message.tags,
+        project=message.project,
+        score=round(ranked.scores.get(message.id, 0.0), 4),
+        similarity=_rounded(ranked.similarity.get(message.id)),
+        role=message.role,
+        platform=message.platform,
+        model=message.model,
+        device=message.device,
+        venue=message.venue,
+    )
+
+
+def _from_memory(memory: MemoryView, ranked: _Ranked, terms: tuple[str, ...]) -> RecalledItem:
+    text, truncated = excerpt(memory.content, terms, MAX_ITEM_CHARS)
+    return RecalledItem(
+        id=memory.id,
+        kind=memory.kind,
+        text=text,
+        truncated=truncated,
+        said_at=memory.occurred_at or memory.created_at,
+        created_at=memory.created_at,
+        trust=memory.trust,
+        pinned=memory.pinned,
+        tags=memory.tags,
+        project=memory.project,
+        score=round(ranked.scores.get(memory.id, 0.0), 4),
+        similarity=_rounded(ranked.similarity.get(memory.id)),
+        platform=memory.platform,
+        subject=memory.subject,
+        version=memory.version,
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)

@@ -1,0 +1,252 @@
+"""Messages and their state."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from agents_memory.domain.filters import Filters
+from agents_memory.domain.messages import Draft, Screening, Trust
+from agents_memory.storage import queries
+from agents_memory.storage.connections import Connection
+
+SQL = queries.load("messages")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The acknowledgement of an insert; `added` is false when the turn was there before."""
+
+    id: int
+    intake_id: UUID
+    created_at: datetime
+    added: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MessageView:
+    """A message with its current state, as it is shown to whoever asks."""
+
+    id: int
+    role: str
+    text: str
+    platform: str
+    model: str | None
+    subagent: bool
+    device: str | None
+    venue: str | None
+    session: str | None
+    origin: str
+    trust: Trust
+    occurred_at: datetime | None
+    created_at: datetime
+    tags: tuple[str, ...]
+    pinned: bool
+    archived: bool
+    screening: Screening
+    project: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PassItem:
+    """What a pass needs of a message."""
+
+    id: int
+    role: str
+    text: str
+    cwd: str | None
+    project_hint: str | None
+    screening: Screening
+
+
+async def insert_message(
+    connection: Connection,
+    draft: Draft,
+    *,
+    intake_id: UUID,
+    user_id: int,
+    raw_text: str | None,
+    lexemes: str,
+    lexeme_count: int,
+    redactions: int,
+    first_stage: str,
+) -> Row:
+    """Stores a message with its first work, or finds the same turn that is already there."""
+    fields = (draft.source, draft.store_id, draft.native_id)
+    row = await connection.fetchrow(
+        SQL["insert_message"].sql,
+        intake_id, user_id, draft.platform, draft.model, draft.subagent, draft.subagent_model,
+        draft.subagent_role, draft.device, draft.venue, draft.session, draft.role, draft.text,
+        raw_text, draft.origin, draft.trust, draft.cwd, draft.project_hint, *fields, redactions,
+        draft.occurred_at, lexemes, lexeme_count, first_stage,
+    )  # fmt: skip
+    if row is not None:
+        return Row(row["id"], row["intake_id"], row["created_at"], added=True)
+    found = await connection.fetchrow(SQL["find_stored"].sql, intake_id, user_id, *fields)
+    assert found is not None, "a conflict without a row to conflict with"
+    return Row(found["id"], found["intake_id"], found["created_at"], added=False)
+
+
+async def list_messages(
+    connection: Connection, ids: Sequence[int], user_id: int
+) -> list[MessageView]:
+    """The messages in the order of `ids`; unknown and quarantined ones are left out."""
+    rows = await connection.fetch(SQL["list_messages"].sql, list(ids), user_id)
+    return [
+        MessageView(
+            id=row["id"],
+            role=row["role"],
+            text=row["message"],
+            platform=row["platform"],
+            model=row["model"],
+            subagent=row["subagent"],
+            device=row["device"],
+            venue=row["venue"],
+            session=row["session"],
+            origin=row["origin"],
+            trust=Trust(row["trust"]),
+            occurred_at=row["occurred_at"],
+            created_at=row["created_at"],
+            tags=tuple(row["d_tags"]),
+            pinned=row["pinned"],
+            archived=row["archived_at"] is not None,
+            screening=Screening(row["screening"]),
+            project=row["p_tag"],
+        )
+        for row in rows
+    ]
+
+
+def filter_arguments(filters: Filters) -> tuple[Any, ...]:
+    """The first nine arguments of every statement that filters messages."""
+    projects = None if filters.projects is None else list(filters.projects)
+    return (
+        filters.user_id, projects, filters.since, filters.until, filters.role, filters.platform,
+        filters.device, filters.venue, filters.include_archived,
+    )  # fmt: skip
+
+
+async def list_recent(connection: Connection, filters: Filters, limit: int) -> list[int]:
+    """Ids of the newest messages that match, newest first."""
+    rows = await connection.fetch(SQL["list_recent"].sql, *filter_arguments(filters), limit)
+    return [row["id"] for row in rows]
+
+
+async def find_by_lexemes(
+    connection: Connection, filters: Filters, tsquery: str, limit: int
+) -> list[int]:
+    """Ids of the newest messages that hold any lexeme of the query."""
+    rows = await connection.fetch(
+        SQL["find_by_lexemes"].sql, *filter_arguments(filters), limit, tsquery
+    )
+    return [row["id"] for row in rows]
+
+
+async def count_lexemes(
+    connection: Connection, ids: Sequence[int], lexemes: Sequence[str]
+) -> dict[int, tuple[int, tuple[int, ...]]]:
+    """For each message its length in words and how often each lexeme occurs in it."""
+    rows = await connection.fetch(SQL["count_lexemes"].sql, list(ids), list(lexemes))
+    return {row["id"]: (row["lexeme_count"], tuple(row["counts"] or ())) for row in rows}
+
+
+async def list_for_pass(connection: Connection, ids: Sequence[int]) -> list[PassItem]:
+    """The messages a pass works on; ids of other kinds are left out."""
+    rows = await connection.fetch(SQL["list_for_pass"].sql, list(ids))
+    return [
+        PassItem(
+            id=row["id"],
+            role=row["role"],
+            text=row["message"],
+            cwd=row["cwd"],
+            project_hint=row["project_hint"],
+            screening=Screening(row["screening"]),
+        )
+        for row in rows
+    ]
+
+
+async def settle_screening(connection: Connection, message_id: int, screening: Screening) -> None:
+    """Writes what the screen pass found."""
+    await connection.execute(SQL["settle_screening"].sql, message_id, screening)
+
+
+async def settle_tags(
+    connection: Connection,
+    message_id: int,
+    *,
+    p_tag: int | None,
+    d_tags: Sequence[str],
+    importance: int | None,
+    valence: float | None,
+    intensity: float | None,
+) -> None:
+    """Writes what the tag pass found."""
+    await connection.execute(
+        SQL["settle_tags"].sql, message_id, p_tag, list(d_tags), importance, valence, intensity
+    )
+
+
+async def record_result(
+    connection: Connection,
+    message_id: int,
+    *,
+    stage: str,
+    backend: str,
+    version: int,
+    detail: Mapping[str, Any],
+) -> None:
+    """Remembers which backend settled a stage; `detail` holds numbers and labels, no content."""
+    await connection.execute(
+        SQL["record_result"].sql, message_id, stage, backend, version, dict(detail)
+    )
+
+
+async def list_results(connection: Connection, message_id: int) -> list[dict[str, Any]]:
+    """How far a message has come: stage, backend, version, detail, settled_at."""
+    return [dict(row) for row in await connection.fetch(SQL["list_results"].sql, message_id)]
+
+
+async def count_messages(connection: Connection) -> int:
+    """How many messages the pool holds."""
+    return int(await connection.fetchval(SQL["count_messages"].sql))
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveProject:
+    """A project that was talked about lately."""
+
+    name: str
+    messages: int
+    last_said: datetime
+
+
+async def list_active_projects(
+    connection: Connection, user_id: int, since: datetime, limit: int
+) -> list[ActiveProject]:
+    """Projects with clear messages since a time, the liveliest first."""
+    rows = await connection.fetch(SQL["list_active_projects"].sql, user_id, since, limit)
+    return [ActiveProject(row["name"], row["messages"], row["last_said"]) for row in rows]
+
+
+async def list_for_brief(
+    connection: Connection,
+    *,
+    user_id: int,
+    since: datetime,
+    platform: str,
+    device: str | None,
+    here: bool,
+    limit: int,
+) -> list[int]:
+    """Ids of the newest clear turns of this platform and device, or of the others."""
+    rows = await connection.fetch(
+        SQL["list_for_brief"].sql, user_id, since, platform, device, here, limit
+    )
+    return [row["id"] for row in rows]
+
+
+async def list_pinned(connection: Connection, user_id: int, limit: int) -> list[int]:
+    """Ids of pinned, clear messages."""
+    return [row["id"] for row in await connection.fetch(SQL["list_pinned"].sql, user_id, limit)]

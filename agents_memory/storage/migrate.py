@@ -1,0 +1,198 @@
+"""Brings the schema of a pool to this version: plain SQL, forward only, safe twice.
+
+Only the owner migrates. Each step is one transaction under an advisory lock, its checksum is
+remembered, and a changed step that was already applied is refused.
+"""
+
+import hashlib
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib import resources
+
+import asyncpg
+
+from agents_memory import __version__
+from agents_memory.domain.errors import ConfigurationError, SchemaMismatch
+from agents_memory.storage import queries, vectors
+from agents_memory.storage.connections import Connection, Database, advisory_key
+from agents_memory.storage.faults import translated
+
+SQL = queries.load("schema")
+MINIMUM_POSTGRES = (15, 0)
+MINIMUM_PGVECTOR = (0, 8)
+_STEP = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.sql\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One migration file."""
+
+    version: int
+    name: str
+    sql: str
+
+    @property
+    def checksum(self) -> str:
+        return hashlib.sha256(self.sql.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Compatibility:
+    """How the schema of the pool stands to this program; `latest` is what the program brings."""
+
+    version: int
+    latest: int
+    min_client: str
+
+
+def steps() -> tuple[Step, ...]:
+    """All migration steps in order."""
+    folder = resources.files("agents_memory.storage").joinpath("sql/migrations")
+    found = []
+    for file in folder.iterdir():
+        if match := _STEP.match(file.name):
+            text = file.read_text(encoding="utf-8")
+            found.append(Step(int(match["version"]), match["name"], text))
+    return tuple(sorted(found, key=lambda step: step.version))
+
+
+async def migrate(owner: Database) -> tuple[Step, ...]:
+    """Applies the missing steps and returns them; none when the schema is current.
+
+    Raises SchemaMismatch when an applied step differs from the file of the same number, and
+    ConfigurationError when server or pgvector are too old.
+    """
+    async with _alone(owner) as connection:
+        return await _apply_steps(connection, owner.schema)
+
+
+async def prepare(
+    owner: Database, *, profile: str, dims: int, hot: str, cold: str
+) -> tuple[Step, ...]:
+    """Migrates, makes an embedding model ready and gives the runtime roles their rights.
+
+    Safe to repeat and to run in several processes at once. The model becomes the active one only
+    when no other is; a runtime role that is the owner itself needs no rights. Returns and raises
+    what `migrate` does.
+    """
+    async with _alone(owner) as connection:
+        done = await _apply_steps(connection, owner.schema)
+        me = await connection.fetchval("SELECT current_user")
+        async with connection.transaction():
+            model = await vectors.add_model(connection, profile, dims)
+            if await vectors.find_active_model(connection) is None:
+                await vectors.activate_model(connection, model)
+            for extra, role in (("grant_hot", hot), ("grant_cold", cold)):
+                if role != me:
+                    await _grant_role(connection, owner.schema, role, extra)
+        return done
+
+
+@asynccontextmanager
+async def _alone(owner: Database) -> AsyncIterator[Connection]:
+    connection = await owner.connect(statement_timeout="0")
+    try:
+        with translated():
+            await connection.execute(
+                "SELECT pg_advisory_lock($1)", advisory_key(owner.schema, "migrate")
+            )
+            yield connection
+    finally:
+        await connection.close(timeout=5)
+
+
+async def _apply_steps(connection: Connection, schema: str) -> tuple[Step, ...]:
+    await require_server(connection)
+    await _ensure_schema(connection, schema)
+    await connection.execute(SQL["create_migrations"].sql)
+    rows = await connection.fetch(SQL["list_migrations"].sql)
+    applied = {row["version"]: row["checksum"] for row in rows}
+    done = []
+    for step in steps():
+        if step.version in applied:
+            if applied[step.version] != step.checksum:
+                raise SchemaMismatch(
+                    f"migration {step.version:04d} was applied from another file; "
+                    "install the version of the program that made this pool, then upgrade"
+                )
+            continue
+        async with connection.transaction():
+            await connection.execute(step.sql)
+            await connection.execute(
+                SQL["record_migration"].sql, step.version, step.name, step.checksum
+            )
+        done.append(step)
+    return tuple(done)
+
+
+async def _ensure_schema(connection: Connection, schema: str) -> None:
+    if await connection.fetchval(SQL["find_schema"].sql, schema) is None:
+        await connection.execute(SQL["create_schema"].render(schema=schema))
+
+
+async def require_server(connection: Connection) -> None:
+    """Refuses a server or a pgvector that is too old, naming the fix.
+
+    Raises ConfigurationError.
+    """
+    version = connection.get_server_version()
+    if (version.major, version.minor) < MINIMUM_POSTGRES:
+        raise ConfigurationError(
+            f"PostgreSQL {version.major}.{version.minor} is too old; upgrade the server to "
+            f"{MINIMUM_POSTGRES[0]} or newer"
+        )
+    installed = await connection.fetchval(SQL["find_pgvector"].sql)
+    if installed is None:
+        try:
+            await connection.execute(SQL["create_pgvector"].sql)
+        except asyncpg.PostgresError as fault:
+            raise ConfigurationError(
+                "the database has no pgvector; install the extension on the server and run "
+                "`CREATE EXTENSION vector` there as a superuser, then migrate again"
+            ) from fault
+        installed = await connection.fetchval(SQL["find_pgvector"].sql)
+    if tuple(int(part) for part in str(installed).split(".")[:2]) < MINIMUM_PGVECTOR:
+        raise ConfigurationError(
+            f"pgvector {installed} is too old; install 0.8 or newer on the server and run "
+            "`ALTER EXTENSION vector UPDATE`"
+        )
+
+
+async def _grant_role(connection: Connection, schema: str, role: str, extra: str) -> None:
+    quoted = str(await connection.fetchval("SELECT quote_ident($1)", role))
+    for name in ("grant_runtime", extra):
+        await connection.execute(SQL[name].render(schema=schema, role=quoted))
+    if extra == "grant_cold":
+        for model in await vectors.list_models(connection):
+            for table in (model.message_table, model.memory_table):
+                await connection.execute(SQL["grant_vectors"].render(table=table, role=quoted))
+
+
+async def compatibility(connection: Connection) -> Compatibility:
+    """Where the schema stands.
+
+    Raises SchemaMismatch when there is no schema yet, it is behind this program, or it asks for a
+    newer program. A newer schema that still admits this program is fine.
+    """
+    latest = steps()[-1].version
+    if await connection.fetchval(SQL["find_migrations"].sql) is None:
+        raise SchemaMismatch("the pool is empty; run `mcp-agents-memory migrate` as its owner")
+    version = await connection.fetchval(SQL["find_version"].sql) or 0
+    min_client = await connection.fetchval(SQL["find_min_client"].sql)
+    if _numbers(__version__) < _numbers(min_client):
+        raise SchemaMismatch(
+            f"the pool needs version {min_client} or newer and this is {__version__}; "
+            "upgrade mcp-agents-memory on this machine"
+        )
+    if version < latest:
+        raise SchemaMismatch(
+            f"the schema is at step {version} and this program needs {latest}; "
+            "run `mcp-agents-memory migrate` as the owner of the pool"
+        )
+    return Compatibility(version, latest, min_client)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])

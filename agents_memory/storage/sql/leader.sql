@@ -1,0 +1,33 @@
+-- name: take_lead
+-- A new term begins; every write of an older term is refused from here on.
+UPDATE leader SET epoch = epoch + 1, holder = $1, pid = $2, since = now() RETURNING epoch
+
+-- name: hold_epoch
+-- The fence: a row only while this term leads, and no other can begin before the transaction ends.
+SELECT epoch FROM leader WHERE epoch = $1 FOR SHARE
+
+-- name: resign_lead
+-- The term ended in order.
+UPDATE leader SET holder = NULL, pid = NULL, since = NULL WHERE epoch = $1
+
+-- name: find_leader
+-- Who leads.
+SELECT epoch, holder, pid, since FROM leader
+
+-- name: try_lock
+-- The lock of the pool, if it is free.
+SELECT pg_try_advisory_lock($1)
+
+-- name: wait_lock
+-- The lock of the pool, however long it takes.
+SELECT pg_advisory_lock($1)
+
+-- name: find_lock_holder
+-- The server process that holds the lock, if any does.
+SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
+  AND classid = ($1::bigint >> 32)::oid AND objid = ($1::bigint & 4294967295)::oid
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+
+-- name: send_hint
+-- Wakes listeners; carries nothing.
+SELECT pg_notify($1, '')

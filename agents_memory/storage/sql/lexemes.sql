@@ -1,0 +1,22 @@
+-- name: find_lexeme_totals
+-- How many documents and words the statistics were counted over.
+SELECT documents, words, counted_at FROM lexeme_totals
+
+-- name: list_lexeme_counts
+-- In how many documents the given lexemes occur; those of one document alone are not kept.
+SELECT lexeme, documents FROM lexeme_stats WHERE lexeme = ANY ($1::text[])
+
+-- name: count_documents
+-- What the statistics would be counted over now.
+SELECT count(*) AS documents, coalesce(sum(lexeme_count), 0)::bigint AS words FROM messages
+
+-- name: merge_lexeme_counts
+-- Counts anew in how many messages each lexeme occurs.
+INSERT INTO lexeme_stats (lexeme, documents)
+SELECT word, ndoc FROM ts_stat($$SELECT lexemes FROM messages$$) WHERE ndoc > 1
+ON CONFLICT (lexeme) DO UPDATE SET documents = excluded.documents
+WHERE lexeme_stats.documents <> excluded.documents
+
+-- name: record_lexeme_totals
+-- The statistics are of now.
+UPDATE lexeme_totals SET documents = $1, words = $2, counted_at = now()

@@ -1,0 +1,137 @@
+-- name: insert_message
+-- The message, its state and its first work in one statement; nothing when it is already there.
+WITH added AS (
+    INSERT INTO messages (
+        intake_id, user_id, platform, model, subagent, subagent_model, subagent_role, device, venue,
+        session, role, message, raw_message, origin, trust, cwd, project_hint, source, store_id,
+        native_id, redactions, occurred_at, lexemes, lexeme_count)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+        $20, $21, $22, $23::text::tsvector, $24)
+    ON CONFLICT DO NOTHING
+    RETURNING id, intake_id, created_at
+), state AS (
+    INSERT INTO message_state (message_id) SELECT id FROM added
+), queued AS (
+    INSERT INTO work (item_id, stage) SELECT id, $25 FROM added
+)
+SELECT id, intake_id, created_at FROM added
+
+-- name: find_stored
+-- The row that an insert ran into: the same intake, or the same turn of the same store.
+SELECT id, intake_id, created_at FROM messages
+WHERE intake_id = $1
+   OR (user_id = $2 AND source = $3 AND store_id = $4 AND native_id = $5)
+ORDER BY id LIMIT 1
+
+-- name: list_messages
+-- Messages with their state, in the order of the ids asked for; quarantined ones are left out.
+SELECT m.id, m.role, m.message, m.platform, m.model, m.subagent, m.device, m.venue, m.session,
+       m.origin, m.trust, m.occurred_at, m.created_at, s.d_tags, s.pinned, s.archived_at,
+       s.screening, t.name AS p_tag
+FROM unnest($1::bigint[]) WITH ORDINALITY AS asked (id, position)
+JOIN messages m ON m.id = asked.id
+JOIN message_state s ON s.message_id = m.id
+LEFT JOIN project_tags t ON t.id = s.p_tag
+WHERE m.user_id = $2 AND s.screening <> 'quarantined'
+ORDER BY asked.position
+
+-- name: list_recent
+-- The newest messages of a user that match the filters, newest first.
+SELECT m.id
+FROM messages m JOIN message_state s ON s.message_id = m.id
+WHERE m.user_id = $1 AND s.screening <> 'quarantined'
+  AND ($2::text[] IS NULL OR s.p_tag IN (SELECT id FROM project_tags WHERE name = ANY ($2)))
+  AND ($3::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) >= $3)
+  AND ($4::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) < $4)
+  AND ($5::text IS NULL OR m.role = $5)
+  AND ($6::text IS NULL OR m.platform = $6)
+  AND ($7::text IS NULL OR m.device = $7 OR s.pinned)
+  AND ($8::text IS NULL OR m.venue = $8 OR starts_with(m.venue, $8 || ':'))
+  AND ($9 OR s.archived_at IS NULL)
+ORDER BY coalesce(m.occurred_at, m.created_at) DESC, m.id DESC
+LIMIT $10
+
+-- name: find_by_lexemes
+-- Ids of the newest messages that hold any lexeme of the query and match the filters.
+SELECT m.id
+FROM messages m JOIN message_state s ON s.message_id = m.id
+WHERE m.user_id = $1 AND s.screening <> 'quarantined' AND m.lexemes @@ $11::text::tsquery
+  AND ($2::text[] IS NULL OR s.p_tag IN (SELECT id FROM project_tags WHERE name = ANY ($2)))
+  AND ($3::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) >= $3)
+  AND ($4::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) < $4)
+  AND ($5::text IS NULL OR m.role = $5)
+  AND ($6::text IS NULL OR m.platform = $6)
+  AND ($7::text IS NULL OR m.device = $7 OR s.pinned)
+  AND ($8::text IS NULL OR m.venue = $8 OR starts_with(m.venue, $8 || ':'))
+  AND ($9 OR s.archived_at IS NULL)
+ORDER BY m.id DESC
+LIMIT $10
+
+-- name: count_lexemes
+-- For each message and each lexeme asked for, how often it occurs (0 when not), and the length.
+SELECT m.id, m.lexeme_count,
+       (SELECT array_agg(coalesce(cardinality(held.positions), 0) ORDER BY asked.position)
+        FROM unnest($2::text[]) WITH ORDINALITY AS asked (lexeme, position)
+        LEFT JOIN unnest(m.lexemes) AS held ON held.lexeme = asked.lexeme) AS counts
+FROM messages m WHERE m.id = ANY ($1::bigint[])
+
+-- name: list_for_pass
+-- What a pass needs of the messages it works on.
+SELECT m.id, m.user_id, m.platform, m.role, m.device, m.venue, m.cwd, m.project_hint, m.message,
+       coalesce(m.occurred_at, m.created_at) AS said_at, s.p_tag, s.pinned,
+       s.archived_at IS NOT NULL AS archived, s.screening
+FROM messages m JOIN message_state s ON s.message_id = m.id
+WHERE m.id = ANY ($1::bigint[])
+
+-- name: settle_screening
+-- The outcome of the screen pass.
+UPDATE message_state SET screening = $2 WHERE message_id = $1
+
+-- name: settle_tags
+-- What the tag pass found; a pin or an archive mark is not touched.
+UPDATE message_state SET p_tag = $2, d_tags = $3, importance = $4, valence = $5, intensity = $6
+WHERE message_id = $1
+
+-- name: record_result
+-- A stage was settled for a message by a backend; the newest settling of the same version stays.
+INSERT INTO message_results (message_id, stage, backend, version, detail)
+VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (message_id, stage, backend, version)
+DO UPDATE SET detail = excluded.detail, settled_at = now()
+
+-- name: list_results
+-- How far a message has come.
+SELECT stage, backend, version, detail, settled_at FROM message_results
+WHERE message_id = $1 ORDER BY settled_at
+
+-- name: count_messages
+-- How many messages the pool holds.
+SELECT count(*) FROM messages
+
+-- name: list_active_projects
+-- Projects with clear messages since a time, the liveliest first.
+SELECT t.name, count(*) AS messages, max(coalesce(m.occurred_at, m.created_at)) AS last_said
+FROM messages m
+JOIN message_state s ON s.message_id = m.id
+JOIN project_tags t ON t.id = s.p_tag
+WHERE m.user_id = $1 AND s.screening = 'clear' AND s.archived_at IS NULL
+  AND coalesce(m.occurred_at, m.created_at) >= $2
+GROUP BY t.name ORDER BY max(coalesce(m.occurred_at, m.created_at)) DESC LIMIT $3
+
+-- name: list_for_brief
+-- The newest clear turns since a time, of one platform and device or of any other platform.
+SELECT m.id
+FROM messages m JOIN message_state s ON s.message_id = m.id
+WHERE m.user_id = $1 AND s.screening = 'clear' AND NOT s.private AND s.archived_at IS NULL
+  AND coalesce(m.occurred_at, m.created_at) >= $2
+  AND m.role IN ('user', 'assistant') AND NOT m.subagent
+  AND (CASE WHEN $5 THEN m.platform = $3 AND ($4::text IS NULL OR m.device = $4)
+            ELSE m.platform <> $3 OR m.device IS DISTINCT FROM $4 END)
+ORDER BY coalesce(m.occurred_at, m.created_at) DESC, m.id DESC
+LIMIT $6
+
+-- name: list_pinned
+-- Pinned messages of a user; never a quarantined one.
+SELECT m.id FROM messages m JOIN message_state s ON s.message_id = m.id
+WHERE m.user_id = $1 AND s.pinned AND s.screening = 'clear'
+ORDER BY m.id DESC LIMIT $2

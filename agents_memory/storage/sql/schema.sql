@@ -1,0 +1,71 @@
+-- name: find_schema
+-- Whether the schema of the pool exists.
+SELECT 1 FROM pg_namespace WHERE nspname = $1
+
+-- name: create_schema (template)
+-- The schema of the pool, owned by whoever migrates.
+CREATE SCHEMA {schema}
+
+-- name: find_pgvector
+-- The installed version of pgvector.
+SELECT extversion FROM pg_extension WHERE extname = 'vector'
+
+-- name: create_pgvector
+-- Works for a superuser, or where the provider trusts the extension.
+CREATE EXTENSION IF NOT EXISTS vector
+
+-- name: create_migrations
+-- The steps that were applied.
+CREATE TABLE IF NOT EXISTS schema_migrations (
+    version    integer PRIMARY KEY,
+    name       text NOT NULL,
+    checksum   text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+)
+
+-- name: list_migrations
+-- What was applied, in order.
+SELECT version, checksum FROM schema_migrations ORDER BY version
+
+-- name: record_migration
+-- One more step was applied.
+INSERT INTO schema_migrations (version, name, checksum) VALUES ($1, $2, $3)
+
+-- name: find_migrations
+-- Whether the pool was ever migrated; asked with the pool's search path.
+SELECT to_regclass('schema_migrations')::text
+
+-- name: find_version
+-- The newest applied step.
+SELECT max(version) FROM schema_migrations
+
+-- name: find_min_client
+-- The oldest program that may use the pool.
+SELECT min_client FROM pool
+
+-- name: grant_runtime (template)
+-- What both runtime roles may do. Nobody but the owner may delete or change evidence.
+REVOKE ALL ON ALL TABLES IN SCHEMA {schema} FROM {role};
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA {schema} FROM {role};
+GRANT USAGE ON SCHEMA {schema} TO {role};
+GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role};
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {role};
+GRANT INSERT ON {schema}.users, {schema}.messages, {schema}.message_state, {schema}.work, {schema}.patches,
+    {schema}.patch_operations, {schema}.memories, {schema}.memory_versions, {schema}.profiles,
+    {schema}.profile_versions, {schema}.sources, {schema}.traces TO {role};
+GRANT UPDATE ON {schema}.memories, {schema}.profiles TO {role};
+
+-- name: grant_hot (template)
+-- The hot path adds and reads; it changes no state of a message.
+GRANT USAGE ON SCHEMA {schema} TO {role};
+
+-- name: grant_cold (template)
+-- The daemon also settles work and keeps what is derived.
+GRANT INSERT ON {schema}.message_results, {schema}.project_tags, {schema}.lexeme_stats TO {role};
+GRANT UPDATE ON {schema}.message_state, {schema}.message_results, {schema}.work, {schema}.leader, {schema}.lexeme_totals,
+    {schema}.lexeme_stats TO {role};
+GRANT DELETE ON {schema}.work, {schema}.lexeme_stats TO {role};
+
+-- name: grant_vectors (template)
+-- Vectors are derived: the daemon may make them anew.
+GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO {role}

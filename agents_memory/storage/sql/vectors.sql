@@ -1,0 +1,100 @@
+-- name: find_active_model
+-- The model whose vectors searches use.
+SELECT id, profile, dims, active FROM embedding_models WHERE active
+
+-- name: list_models
+-- All models whose vectors the pool holds.
+SELECT id, profile, dims, active FROM embedding_models ORDER BY id
+
+-- name: insert_model
+-- A model becomes known; nothing when it already is.
+INSERT INTO embedding_models (profile, dims) VALUES ($1, $2) ON CONFLICT (profile) DO NOTHING
+
+-- name: find_model
+-- A model by its profile.
+SELECT id, profile, dims, active FROM embedding_models WHERE profile = $1
+
+-- name: deactivate_models
+-- Searches use no model; the same transaction activates one.
+UPDATE embedding_models SET active = false WHERE active
+
+-- name: activate_model
+-- Searches use this model from now on.
+UPDATE embedding_models SET active = true WHERE id = $1
+
+-- name: delete_message_vectors (template)
+-- Old vectors of one message, before new ones are put in their place.
+DELETE FROM {table} WHERE message_id = $1
+
+-- name: insert_message_vector (template)
+-- One chunk of a message, with the filter columns its state has in this transaction.
+INSERT INTO {table} (message_id, chunk, content_hash, user_id, platform, role, device, venue, p_tag,
+    pinned, archived, searchable, said_at, embedding)
+SELECT m.id, $2, $3, m.user_id, m.platform, m.role, m.device, m.venue, s.p_tag, s.pinned,
+    s.archived_at IS NOT NULL, s.screening <> 'quarantined', coalesce(m.occurred_at, m.created_at), $4
+FROM messages m JOIN message_state s ON s.message_id = m.id WHERE m.id = $1
+
+-- name: sync_message_vectors (template)
+-- Copies the filter columns again after the state of a message changed.
+UPDATE {table} v SET p_tag = s.p_tag, pinned = s.pinned, archived = s.archived_at IS NOT NULL,
+    searchable = s.screening <> 'quarantined'
+FROM message_state s WHERE s.message_id = v.message_id AND v.message_id = $1
+  AND (v.p_tag, v.pinned, v.archived, v.searchable)
+      IS DISTINCT FROM (s.p_tag, s.pinned, s.archived_at IS NOT NULL, s.screening <> 'quarantined')
+
+-- name: search_message_vectors (template)
+-- The nearest messages by an exact scan of all rows that match the filters; the best chunk counts.
+WITH matching AS MATERIALIZED (
+    SELECT v.message_id, v.embedding FROM {table} v
+    WHERE v.searchable AND v.user_id = $1
+      AND ($2::text[] IS NULL OR v.p_tag IN (SELECT id FROM project_tags WHERE name = ANY ($2)))
+      AND ($3::timestamptz IS NULL OR v.said_at >= $3)
+      AND ($4::timestamptz IS NULL OR v.said_at < $4)
+      AND ($5::text IS NULL OR v.role = $5)
+      AND ($6::text IS NULL OR v.platform = $6)
+      AND ($7::text IS NULL OR v.device = $7 OR v.pinned)
+      AND ($8::text IS NULL OR v.venue = $8 OR starts_with(v.venue, $8 || ':'))
+      AND ($9 OR NOT v.archived)
+)
+SELECT message_id AS id, 1 - min(embedding <=> $11) AS cosine
+FROM matching GROUP BY message_id ORDER BY min(embedding <=> $11), message_id DESC LIMIT $10
+
+-- name: compare_messages (template)
+-- The cosine of the query with given messages; those without a vector are left out.
+SELECT message_id AS id, 1 - min(embedding <=> $2) AS cosine
+FROM {table} WHERE message_id = ANY ($1::bigint[]) GROUP BY message_id
+
+-- name: list_message_vectors (template)
+-- The chunk vectors of one message, in order.
+SELECT embedding FROM {table} WHERE message_id = $1 ORDER BY chunk
+
+-- name: delete_memory_vectors (template)
+-- Old vectors of one memory, before new ones are put in their place.
+DELETE FROM {table} WHERE memory_id = $1
+
+-- name: insert_memory_vector (template)
+-- One chunk of a memory, with the filter columns it has in this transaction.
+INSERT INTO {table} (memory_id, chunk, content_hash, user_id, platform, p_tag, pinned, searchable,
+    said_at, embedding)
+SELECT m.id, $2, $3, m.user_id, m.platform, m.p_tag, m.pinned, m.status = 'active' AND NOT m.private,
+    coalesce(m.occurred_at, m.created_at), $4
+FROM memories m WHERE m.id = $1
+
+-- name: search_memory_vectors (template)
+-- The nearest active memories by an exact scan of all rows that match the filters.
+WITH matching AS MATERIALIZED (
+    SELECT v.memory_id, v.embedding
+    FROM {table} v JOIN memories m ON m.id = v.memory_id
+    WHERE v.searchable AND v.user_id = $1 AND m.status = 'active'
+      AND ($2::text[] IS NULL OR v.p_tag IN (SELECT id FROM project_tags WHERE name = ANY ($2)))
+      AND ($3::timestamptz IS NULL OR v.said_at >= $3)
+      AND ($4::timestamptz IS NULL OR v.said_at < $4)
+      AND ($5::text IS NULL OR v.platform = $5)
+)
+SELECT memory_id AS id, 1 - min(embedding <=> $7) AS cosine
+FROM matching GROUP BY memory_id ORDER BY min(embedding <=> $7), memory_id DESC LIMIT $6
+
+-- name: compare_memories (template)
+-- The cosine of the query with given memories; those without a vector are left out.
+SELECT memory_id AS id, 1 - min(embedding <=> $2) AS cosine
+FROM {table} WHERE memory_id = ANY ($1::bigint[]) GROUP BY memory_id

@@ -1,0 +1,84 @@
+"""The queue of what is still to be done with an item."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from agents_memory.storage import queries
+from agents_memory.storage.connections import Connection
+
+SQL = queries.load("work")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A row of work taken by a term; `attempts` counts this one."""
+
+    item_id: int
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class StageSummary:
+    """One stage in numbers; the age is of the oldest waiting row, in seconds."""
+
+    stage: str
+    pending: int
+    failed: int
+    parked: int
+    oldest_age_s: float
+
+
+async def claim_work(connection: Connection, stage: str, limit: int, epoch: int) -> list[Claim]:
+    """Takes up to `limit` due rows of a stage for this term, the oldest first."""
+    rows = await connection.fetch(SQL["claim_work"].sql, stage, limit, epoch)
+    return sorted(
+        (Claim(row["item_id"], row["attempts"]) for row in rows), key=lambda claim: claim.item_id
+    )
+
+
+async def queue_work(connection: Connection, item_id: int, stage: str) -> None:
+    """Asks for a stage; a row that already waits stays as it is."""
+    await connection.execute(SQL["queue_work"].sql, item_id, stage)
+
+
+async def settle_work(connection: Connection, item_id: int, stage: str) -> None:
+    """Ends the work on an item; belongs into the transaction that writes the outcome."""
+    await connection.execute(SQL["settle_work"].sql, item_id, stage)
+
+
+async def defer_work(
+    connection: Connection, item_id: int, stage: str, error: str, delay: timedelta
+) -> None:
+    """Puts a failed row off; `error` is a class or a reason, never content."""
+    await connection.execute(SQL["defer_work"].sql, item_id, stage, error, delay)
+
+
+async def park_work(connection: Connection, item_id: int, stage: str, reason: str) -> None:
+    """Takes a row out of the queue with a reason that stays visible."""
+    await connection.execute(SQL["park_work"].sql, item_id, stage, reason)
+
+
+async def release_work(
+    connection: Connection, stage: str, item_ids: Sequence[int], epoch: int
+) -> None:
+    """Hands rows back that were claimed and not begun."""
+    await connection.execute(SQL["release_work"].sql, stage, list(item_ids), epoch)
+
+
+async def summarise_work(connection: Connection) -> list[StageSummary]:
+    """All stages that have rows."""
+    rows = await connection.fetch(SQL["summarise_work"].sql)
+    return [StageSummary(**dict(row)) for row in rows]
+
+
+async def list_work_of(connection: Connection, item_id: int) -> list[dict[str, Any]]:
+    """What an item waits for: stage, attempts, run_after, last_error, parked_reason."""
+    return [dict(row) for row in await connection.fetch(SQL["list_work_of"].sql, item_id)]
+
+
+async def next_due(connection: Connection, epoch: int) -> float | None:
+    """Seconds until the next row is due (negative when overdue); None when nothing waits."""
+    value = await connection.fetchval(SQL["next_due"].sql, epoch)
+    return None if value is None else float(value)

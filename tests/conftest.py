@@ -1,0 +1,130 @@
+"""A real PostgreSQL for every test: one private server a run, a fresh database from a template."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import asyncpg
+import pytest
+from agents_memory.embedding.profiles import HASHING
+from agents_memory.storage import migrate
+from agents_memory.storage.connections import Database
+from agents_memory.storage.embedded.server import Cluster
+
+SCHEMA = "agents_memory"
+OURS = ("AGENTS_MEMORY_", "COLD_", "SHORT_TERM_", "MEMORY_", "DB_", "DATABASE_", "OWNER_DATABASE_")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _clean_environment() -> Iterator[None]:
+    """No setting of the developer's own machine reaches a test."""
+    patch = pytest.MonkeyPatch()
+    for name in list(os.environ):
+        if name.startswith(OURS):
+            patch.delenv(name)
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """The server of this run; durability is off, as nothing has to survive it."""
+    base = tmp_path_factory.mktemp("cluster")
+    server = Cluster(base, settings={"fsync": "off", "synchronous_commit": "off"})
+    server.start(timeout=120)
+    yield server
+    server.stop()
+
+
+class Pool:
+    """One migrated database of its own; `url(role)` reaches it as one of the three roles."""
+
+    def __init__(self, cluster: Cluster, name: str) -> None:
+        self._cluster = cluster
+        self.name = name
+
+    def url(self, role: str) -> str:
+        return self._cluster.dsn(role).replace("/memory?", f"/{self.name}?")
+
+    def database(self, role: str, **options: object) -> Database:
+        return Database(self.url(role), schema=SCHEMA, application=f"test-{role}", **options)  # type: ignore[arg-type]
+
+
+async def _create(cluster: Cluster, name: str, template: str) -> None:
+    connection = await asyncpg.connect(cluster.dsn("memory_owner"))
+    try:
+        await connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+    finally:
+        await connection.close()
+
+
+@pytest.fixture(scope="session")
+def template(cluster: Cluster) -> str:
+    """A migrated database with the hashing model active, to copy from."""
+
+    async def prepare() -> str:
+        name = "pool_template"
+        await _create(cluster, name, "memory")
+        owner = Pool(cluster, name).database("memory_owner")
+        await migrate.prepare(
+            owner, profile=HASHING.id, dims=HASHING.dims, hot="memory_hot", cold="memory_cold"
+        )
+        await owner.close()
+        return name
+
+    return asyncio.run(prepare())
+
+
+@pytest.fixture
+async def pool(cluster: Cluster, template: str) -> AsyncIterator[Pool]:
+    """A fresh migrated pool for one test."""
+    name = f"pool_{uuid4().hex[:12]}"
+    await _create(cluster, name, template)
+    yield Pool(cluster, name)
+    connection = await asyncpg.connect(cluster.dsn("memory_owner"))
+    try:
+        await connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    finally:
+        await connection.close()
+
+
+@pytest.fixture
+async def empty_pool(cluster: Cluster) -> AsyncIterator[Pool]:
+    """A database with pgvector and no schema yet."""
+    name = f"empty_{uuid4().hex[:12]}"
+    await _create(cluster, name, "memory")
+    yield Pool(cluster, name)
+    connection = await asyncpg.connect(cluster.dsn("memory_owner"))
+    try:
+        await connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    finally:
+        await connection.close()
+
+
+@pytest.fixture
+async def hot_database(pool: Pool) -> AsyncIterator[Database]:
+    database = pool.database("memory_hot")
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+async def cold_database(pool: Pool) -> AsyncIterator[Database]:
+    database = pool.database("memory_cold")
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+async def owner_database(pool: Pool) -> AsyncIterator[Database]:
+    database = pool.database("memory_owner")
+    yield database
+    await database.close()
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The root of the checkout."""
+    return Path(__file__).resolve().parent.parent

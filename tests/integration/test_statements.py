@@ -1,0 +1,102 @@
+"""Every statement fits the schema, and every right is what it should be."""
+
+import pytest
+from agents_memory.domain.errors import ConfigurationError
+from agents_memory.storage import queries, vectors
+from agents_memory.storage.connections import Database
+
+DDL = {"schema", "vector_tables"}
+# Tables whose rows are derived or queued, and may be taken away by the daemon.
+DELETABLE_BY_COLD = {"work", "lexeme_stats"}
+READ_ONLY_FOR_HOT = {"message_results", "lexeme_stats", "lexeme_totals", "leader", "project_tags"}
+
+
+async def test_every_statement_is_prepared_on_the_migrated_schema(
+    owner_database: Database,
+) -> None:
+    prepared = 0
+    async with owner_database.acquire() as connection:
+        model = await vectors.find_active_model(connection)
+        assert model is not None
+        for aggregate in queries.aggregates():
+            if aggregate in DDL:
+                continue
+            for name, statement in queries.load(aggregate).items():
+                sql = statement.sql
+                if statement.template:
+                    table = model.memory_table if "memor" in name else model.message_table
+                    sql = statement.render(table=table)
+                await connection.prepare(sql)
+                prepared += 1
+    assert prepared > 50
+
+
+def test_a_template_takes_identifiers_only() -> None:
+    """J10: a name with SQL in it never reaches a statement."""
+    statement = queries.load("vectors")["search_message_vectors"]
+    with pytest.raises(ConfigurationError):
+        statement.render(table="x; DROP TABLE messages")
+
+
+async def _rights(database: Database, role: str, right: str) -> set[str]:
+    async with database.acquire() as connection:
+        rows = await connection.fetch(
+            "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE n.nspname = $1 AND c.relkind = 'r' AND has_table_privilege($2, c.oid, $3)",
+            database.schema,
+            role,
+            right,
+        )
+    return {row["relname"] for row in rows}
+
+
+async def test_no_runtime_role_deletes_evidence(owner_database: Database) -> None:
+    """F13, F94: what was said and what was believed cannot be deleted by a running process."""
+    hot = await _rights(owner_database, "memory_hot", "DELETE")
+    cold = await _rights(owner_database, "memory_cold", "DELETE")
+    assert hot == set()
+    assert {name for name in cold if "_vectors_" not in name} == DELETABLE_BY_COLD
+    for role in ("memory_hot", "memory_cold"):
+        assert await _rights(owner_database, role, "TRUNCATE") == set()
+
+
+async def test_messages_and_versions_are_immutable_for_runtime_roles(
+    owner_database: Database,
+) -> None:
+    immutable = {
+        "messages",
+        "memory_versions",
+        "profile_versions",
+        "patches",
+        "patch_operations",
+        "sources",
+        "traces",
+    }
+    for role in ("memory_hot", "memory_cold"):
+        assert await _rights(owner_database, role, "UPDATE") & immutable == set()
+        assert await _rights(owner_database, role, "INSERT") >= immutable
+        assert await _rights(owner_database, role, "SELECT") >= immutable
+
+
+async def test_the_hot_role_changes_no_state_of_messages(owner_database: Database) -> None:
+    assert await _rights(owner_database, "memory_hot", "UPDATE") == {"memories", "profiles"}
+    assert await _rights(owner_database, "memory_hot", "INSERT") & READ_ONLY_FOR_HOT == set()
+
+
+@pytest.mark.parametrize("role", ["memory_hot", "memory_cold"])
+async def test_a_runtime_role_is_refused_where_it_has_no_right(
+    role: str, hot_database: Database, cold_database: Database
+) -> None:
+    database = hot_database if role == "memory_hot" else cold_database
+    for statement in ("DELETE FROM messages", "UPDATE messages SET message = 'x'", "DROP TABLE messages"):
+        with pytest.raises(Exception, match=r"42501"):
+            async with database.acquire() as connection:
+                await connection.execute(statement)
+
+
+async def test_no_process_of_ours_is_a_superuser(
+    hot_database: Database, cold_database: Database, owner_database: Database
+) -> None:
+    for database in (hot_database, cold_database, owner_database):
+        async with database.acquire() as connection:
+            assert await connection.fetchval("SELECT current_setting('is_superuser')") == "off"
