@@ -63,10 +63,14 @@ class Knowledge:
         return _remembered(await self._patching.apply(request), None)
 
     async def add_to_profile(self, line: str, user_id: int) -> Remembered | Refusal:
-        """One more line in the sub profile."""
-        kept, version = await self._sub_profile(user_id)
-        content = f"{kept}\n{line}".strip()
-        return await self.write_profile(content, user_id, expected_version=version)
+        """One more line in the sub profile; lines that others add at the same time are kept."""
+        while True:
+            kept, version = await self._sub_profile(user_id)
+            content = f"{kept}\n{line}".strip()
+            done = await self.write_profile(content, user_id, expected_version=version)
+            # Somebody was faster, and every round somebody is: this ends.
+            if isinstance(done, Remembered) or done.code is not Code.VERSION_CONFLICT:
+                return done
 
     async def write_profile(
         self, content: str, user_id: int, *, expected_version: int | None = None

@@ -93,7 +93,7 @@ async def prepare_pool(settings: Settings) -> list[str]:
     try:
         roles = {}
         for role in ("hot", "cold"):
-            runtime = _external(settings, role, "mcp-agents-memory migrate")  # type: ignore[arg-type]
+            runtime = _external(settings, role, "mcp-agents-memory migrate")
             connection = await runtime.connect()
             try:
                 roles[role] = str(await connection.fetchval("SELECT current_user"))

@@ -97,25 +97,21 @@ def _text(value: str) -> str:
 
 
 def _clean_operation(operation: Operation) -> Operation | Refusal:
-    match operation:
-        case Add():
-            subject = _text(operation.subject)[: domain.MAX_SUBJECT_CHARS]
-            cleaned: Operation = replace(
-                operation, subject=subject, content=_text(operation.content)
-            )
-        case Update() | WriteProfile():
-            cleaned = replace(operation, content=_text(operation.content))
-        case Remove() | Pin():
-            return operation
-    if len(cleaned.content) > domain.MAX_CONTENT_CHARS:
+    if isinstance(operation, Remove | Pin):
+        return operation
+    content = _text(operation.content)
+    if len(content) > domain.MAX_CONTENT_CHARS:
         return Refusal(
             Code.LIMIT_EXCEEDED,
             f"a memory may hold {domain.MAX_CONTENT_CHARS} characters; save the whole text with "
             "save_message and remember its gist",
         )
-    if not isinstance(cleaned, WriteProfile) and is_blank(cleaned.content):
+    if not isinstance(operation, WriteProfile) and is_blank(content):
         return Refusal(Code.INVALID_INPUT, "content is empty; say what is to be remembered")
-    return cleaned
+    if isinstance(operation, Add):
+        subject = _text(operation.subject)[: domain.MAX_SUBJECT_CHARS]
+        return replace(operation, subject=subject, content=content)
+    return replace(operation, content=content)
 
 
 class _Transaction:

@@ -13,7 +13,7 @@ from agents_memory.domain.lexical import query_terms
 from agents_memory.domain.memories import MemoryView
 from agents_memory.domain.messages import Trust
 from agents_memory.domain.ranking import diversify, fuse_min_max, pack
-from agents_memory.domain.text import is_blank, repair
+from agents_memory.domain.text import content_key, is_blank, repair
 from agents_memory.domain.tokens import estimate_tokens
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.observe import Action, get_logger
@@ -27,10 +27,8 @@ from agents_memory.storage.vectors import Model, Vector
 
 MAX_QUERY_CHARS = 2_000
 MAX_ITEM_CHARS = 1_200
-# Near-duplicates take slots, so more rows are looked at than are asked for.
-LOOK_AHEAD = 4
 
-log = get_logger(__name__)
+log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +167,9 @@ class Recall:
         terms = query_terms(query)
         vector, degraded = await self._embed(query)
 
-        async def find(connection: Connection) -> tuple[_Ranked, list[RecalledItem], str | None]:
+        async def find(
+            connection: Connection,
+        ) -> tuple[_Ranked, list[RecalledItem], str | None]:
             model = await vectors.find_active_model(connection)
             reason = degraded or self._mismatch(model)
             usable = None if reason else vector
@@ -177,14 +177,10 @@ class Recall:
                 connection, request.filters, terms, model if usable is not None else None, usable
             )
             ranked = self._rank(found)
-            order = sorted(ranked.scores, key=lambda item: (-ranked.scores[item], -item))
-            order = order[: request.limit * LOOK_AHEAD]
-            items = await _load(connection, order, ranked, request.filters.user_id, terms)
-            return ranked, items, reason
+            return ranked, await _load_distinct(connection, ranked, request, terms), reason
 
         ranked, items, reason = await self._database.run(find)
-        distinct = diversify(items, key=lambda item: item.text, limit=request.limit)
-        kept, left_out = _packed(distinct, request)
+        kept, left_out = _packed(items, request)
         top = max(ranked.similarity.values(), default=None)
         note = None
         if ranked.weak and not kept:
@@ -279,6 +275,31 @@ def _packed(
 ) -> tuple[tuple[RecalledItem, ...], int]:
     kept, left_out = pack(items, request.max_tokens, cost=lambda item: estimate_tokens(item.text))
     return tuple(kept), left_out
+
+
+async def _load_distinct(
+    connection: Connection, ranked: _Ranked, request: RecallRequest, terms: tuple[str, ...]
+) -> list[RecalledItem]:
+    """By rank, as many items as are asked for that don't repeat each other."""
+    order = sorted(ranked.scores, key=lambda item: (-ranked.scores[item], -item))
+    loaded: list[RecalledItem] = []
+    distinct: list[RecalledItem] = []
+    # Near-duplicates take no slot, so it may need more rows than are asked for.
+    for start in range(0, len(order), 2 * request.limit):
+        page = order[start : start + 2 * request.limit]
+        loaded += await _load(connection, page, ranked, request.filters.user_id, terms)
+        distinct = diversify(
+            _without_evidence(loaded), key=lambda item: item.text, limit=request.limit
+        )
+        if len(distinct) == request.limit:
+            break
+    return distinct
+
+
+def _without_evidence(items: list[RecalledItem]) -> list[RecalledItem]:
+    """A memory stands for the message whose words it repeats, wherever that one ranks."""
+    said = {content_key(item.text) for item in items if item.role is None}
+    return [item for item in items if item.role is None or content_key(item.text) not in said]
 
 
 async def _load(
