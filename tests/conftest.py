@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import asyncpg
 import pytest
+
 from agents_memory.embedding.profiles import HASHING
 from agents_memory.storage import migrate
 from agents_memory.storage.connections import Database
@@ -32,7 +33,16 @@ def _clean_environment() -> Iterator[None]:
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """The server of this run; durability is off, as nothing has to survive it."""
     base = tmp_path_factory.mktemp("cluster")
-    server = Cluster(base, settings={"fsync": "off", "synchronous_commit": "off"})
+    server = Cluster(
+        base,
+        settings={
+            "fsync": "off",
+            "synchronous_commit": "off",
+            "full_page_writes": "off",
+            "wal_level": "minimal",
+            "max_wal_senders": "0",
+        },
+    )
     server.start(timeout=120)
     yield server
     server.stop()
@@ -55,7 +65,7 @@ class Pool:
 async def _create(cluster: Cluster, name: str, template: str) -> None:
     connection = await asyncpg.connect(cluster.dsn("memory_owner"))
     try:
-        await connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        await connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY file_copy')
     finally:
         await connection.close()
 

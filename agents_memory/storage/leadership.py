@@ -43,6 +43,11 @@ async def wait_lock(connection: Connection, schema: str) -> None:
     await connection.execute(SQL["wait_lock"].sql, lock_key(schema))
 
 
+async def beat(connection: Connection) -> None:
+    """Keeps the session of a lock or of a listener alive, and finds out whether it still is."""
+    await connection.execute(SQL["beat"].sql)
+
+
 async def take_lead(connection: Connection, holder: str, pid: int) -> int:
     """Begins a new term and returns its epoch; the lock must be held."""
     return int(await connection.fetchval(SQL["take_lead"].sql, holder, pid))

@@ -1,6 +1,6 @@
 """Document frequencies for the keyword arm; derived, kept by the cold path."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -8,6 +8,8 @@ from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
 
 SQL = queries.load("lexemes")
+# As long as the statement of that name allows.
+COUNT_LIMIT_S = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,21 @@ async def count_documents(connection: Connection) -> tuple[int, int]:
     return row["documents"], row["words"]
 
 
-async def refresh(connection: Connection, documents: int, words: int) -> None:
-    """Counts all lexemes anew; belongs into a transaction of the cold path."""
-    await connection.execute(SQL["merge_lexeme_counts"].sql, timeout=600)
+async def count_all(connection: Connection) -> dict[str, int]:
+    """In how many messages each lexeme occurs; those of one message alone are left out.
+
+    Reads every message, so it belongs into a transaction of its own that locks nothing.
+    """
+    await connection.execute(SQL["allow_long_count"].sql)
+    rows = await connection.fetch(SQL["count_all_lexemes"].sql, timeout=COUNT_LIMIT_S)
+    return {row["word"]: row["ndoc"] for row in rows}
+
+
+async def replace_counts(
+    connection: Connection, counts: Mapping[str, int], documents: int, words: int
+) -> None:
+    """Puts a count in the place of the last one; belongs into a transaction of the cold path."""
+    found, numbers = list(counts), list(counts.values())
+    await connection.execute(SQL["drop_uncounted_lexemes"].sql, found)
+    await connection.execute(SQL["merge_lexeme_counts"].sql, found, numbers)
     await connection.execute(SQL["record_lexeme_totals"].sql, documents, words)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import asyncpg
+
 from agents_memory.domain.filters import Filters
 from agents_memory.domain.memories import Kind, MemoryState, MemoryView, Status
 from agents_memory.domain.messages import Trust
@@ -184,9 +186,17 @@ class PassMemory:
 async def list_for_pass(connection: Connection, ids: Sequence[int]) -> list[PassMemory]:
     """The memories a pass works on; ids of other kinds are left out."""
     rows = await connection.fetch(SQL["list_memories_for_pass"].sql, list(ids))
-    return [
-        PassMemory(row["id"], row["subject"], row["content"], Status(row["status"])) for row in rows
-    ]
+    return [_for_pass(row) for row in rows]
+
+
+async def lock_for_pass(connection: Connection, memory_id: int) -> PassMemory | None:
+    """A memory as it is now; it stays so until the transaction ends."""
+    row = await connection.fetchrow(SQL["lock_memory_for_pass"].sql, memory_id)
+    return None if row is None else _for_pass(row)
+
+
+def _for_pass(row: asyncpg.Record) -> PassMemory:
+    return PassMemory(row["id"], row["subject"], row["content"], Status(row["status"]))
 
 
 async def count_memories(connection: Connection) -> int:

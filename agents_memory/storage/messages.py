@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from agents_memory.domain.filters import Filters
-from agents_memory.domain.messages import Draft, Screening, Trust
+from agents_memory.domain.messages import Draft, Role, Screening, Trust
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
 
@@ -53,7 +53,8 @@ class PassItem:
     """What a pass needs of a message."""
 
     id: int
-    role: str
+    role: Role
+    trust: Trust
     text: str
     cwd: str | None
     project_hint: str | None
@@ -157,7 +158,8 @@ async def list_for_pass(connection: Connection, ids: Sequence[int]) -> list[Pass
     return [
         PassItem(
             id=row["id"],
-            role=row["role"],
+            role=Role(row["role"]),
+            trust=Trust(row["trust"]),
             text=row["message"],
             cwd=row["cwd"],
             project_hint=row["project_hint"],

@@ -1,9 +1,10 @@
 """Vectors: one table for each kind of owner and model; the active model is a row."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import asyncpg
 import numpy as np
 from numpy.typing import NDArray
 
@@ -105,12 +106,28 @@ async def replace_memory_vectors(
         )  # fmt: skip
 
 
-async def list_message_vectors(
-    connection: Connection, model: Model, message_id: int
-) -> list[Vector]:
-    """The chunk vectors of a message, in order; empty when it was not embedded."""
-    sql = SQL["list_message_vectors"].render(table=model.message_table)
-    return [row["embedding"] for row in await connection.fetch(sql, message_id)]
+async def list_message_chunks(
+    connection: Connection, model: Model, ids: Sequence[int]
+) -> dict[int, list[ChunkVector]]:
+    """The chunks of each message in order; messages without any are left out."""
+    sql = SQL["list_message_chunks"].render(table=model.message_table)
+    return _chunks(await connection.fetch(sql, list(ids)))
+
+
+async def list_memory_chunks(
+    connection: Connection, model: Model, ids: Sequence[int]
+) -> dict[int, list[ChunkVector]]:
+    """The chunks of each memory in order; memories without any are left out."""
+    sql = SQL["list_memory_chunks"].render(table=model.memory_table)
+    return _chunks(await connection.fetch(sql, list(ids)))
+
+
+def _chunks(rows: Iterable[asyncpg.Record]) -> dict[int, list[ChunkVector]]:
+    found: dict[int, list[ChunkVector]] = {}
+    for row in rows:
+        chunk = ChunkVector(row["content_hash"], row["embedding"])
+        found.setdefault(row["id"], []).append(chunk)
+    return found
 
 
 async def sync_message_vectors(connection: Connection, model: Model, message_id: int) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
+from agents_memory.storage.vectors import Model
 
 SQL = queries.load("work")
 
@@ -21,13 +22,17 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class StageSummary:
-    """One stage in numbers; the age is of the oldest waiting row, in seconds."""
+    """One stage in numbers; the age is of the oldest waiting row, in seconds.
+
+    `reason` is why a row waits or is parked, one of them where rows differ; never content.
+    """
 
     stage: str
     pending: int
     failed: int
     parked: int
     oldest_age_s: float
+    reason: str | None
 
 
 async def claim_work(connection: Connection, stage: str, limit: int, epoch: int) -> list[Claim]:
@@ -60,11 +65,26 @@ async def park_work(connection: Connection, item_id: int, stage: str, reason: st
     await connection.execute(SQL["park_work"].sql, item_id, stage, reason)
 
 
-async def release_work(
-    connection: Connection, stage: str, item_ids: Sequence[int], epoch: int
-) -> None:
-    """Hands rows back that were claimed and not begun."""
-    await connection.execute(SQL["release_work"].sql, stage, list(item_ids), epoch)
+async def release_term(connection: Connection, epoch: int) -> None:
+    """Hands back untried what a term claimed and did not finish; never while it works on it."""
+    await connection.execute(SQL["release_term"].sql, epoch)
+
+
+async def hold_stage(connection: Connection, stage: str, epoch: int, reason: str) -> None:
+    """Hands back untried what a term claimed of a stage that cannot be worked on now."""
+    await connection.execute(SQL["hold_stage"].sql, stage, epoch, reason)
+
+
+async def queue_unembedded(connection: Connection, model: Model, version: int, limit: int) -> int:
+    """Asks for the vectors that a model should have and lacks; returns for how many items."""
+    queued = 0
+    for sql, arguments in (
+        (SQL["queue_unembedded_messages"].sql, (model.profile, version, limit)),
+        (SQL["queue_unembedded_memories"].render(table=model.memory_table), (limit,)),
+    ):
+        # The command tag reads `INSERT 0 <rows>`.
+        queued += int((await connection.execute(sql, *arguments)).rpartition(" ")[2])
+    return queued
 
 
 async def summarise_work(connection: Connection) -> list[StageSummary]:
@@ -78,7 +98,12 @@ async def list_work_of(connection: Connection, item_id: int) -> list[dict[str, A
     return [dict(row) for row in await connection.fetch(SQL["list_work_of"].sql, item_id)]
 
 
-async def next_due(connection: Connection, epoch: int) -> float | None:
-    """Seconds until the next row is due (negative when overdue); None when nothing waits."""
-    value = await connection.fetchval(SQL["next_due"].sql, epoch)
+async def next_due(connection: Connection, stages: Sequence[str], epoch: int) -> float | None:
+    """Seconds until the next row of these stages is due (negative when overdue); None without."""
+    value = await connection.fetchval(SQL["next_due"].sql, epoch, list(stages))
     return None if value is None else float(value)
+
+
+async def count_waiting(connection: Connection) -> int:
+    """Rows of any stage that are neither settled nor parked."""
+    return int(await connection.fetchval(SQL["count_waiting"].sql))

@@ -3,8 +3,10 @@
 UPDATE leader SET epoch = epoch + 1, holder = $1, pid = $2, since = now() RETURNING epoch
 
 -- name: hold_epoch
--- The fence: a row only while this term leads, and no other can begin before the transaction ends.
-SELECT epoch FROM leader WHERE epoch = $1 FOR SHARE
+-- The fence: a row only while this term leads, and no other can begin before the transaction ends;
+-- a holder that freezes in the middle of it gives way after ten seconds.
+SELECT epoch, set_config('idle_in_transaction_session_timeout', '10s', true)
+FROM leader WHERE epoch = $1 FOR SHARE
 
 -- name: resign_lead
 -- The term ended in order.
@@ -21,6 +23,10 @@ SELECT pg_try_advisory_lock($1)
 -- name: wait_lock
 -- The lock of the pool, however long it takes.
 SELECT pg_advisory_lock($1)
+
+-- name: beat
+-- Shows the server that whoever holds the lock, or listens, is alive.
+SELECT 1
 
 -- name: find_lock_holder
 -- The server process that holds the lock, if any does.

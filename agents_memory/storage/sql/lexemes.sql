@@ -10,10 +10,23 @@ SELECT lexeme, documents FROM lexeme_stats WHERE lexeme = ANY ($1::text[])
 -- What the statistics would be counted over now.
 SELECT count(*) AS documents, coalesce(sum(lexeme_count), 0)::bigint AS words FROM messages
 
--- name: merge_lexeme_counts
--- Counts anew in how many messages each lexeme occurs.
-INSERT INTO lexeme_stats (lexeme, documents)
+-- name: allow_long_count
+-- Counting all lexemes of a big pool takes longer than everyday statements may.
+SELECT set_config('statement_timeout', '600s', true)
+
+-- name: count_all_lexemes
+-- In how many documents each lexeme occurs, those of one document alone left out.
 SELECT word, ndoc FROM ts_stat($$SELECT lexemes FROM messages$$) WHERE ndoc > 1
+
+-- name: drop_uncounted_lexemes
+-- Lexemes that the count no longer found.
+DELETE FROM lexeme_stats s WHERE NOT EXISTS (SELECT FROM unnest($1::text[]) AS found (lexeme)
+    WHERE found.lexeme = s.lexeme)
+
+-- name: merge_lexeme_counts
+-- What the count found, written where it differs.
+INSERT INTO lexeme_stats (lexeme, documents)
+SELECT * FROM unnest($1::text[], $2::integer[])
 ON CONFLICT (lexeme) DO UPDATE SET documents = excluded.documents
 WHERE lexeme_stats.documents <> excluded.documents
 

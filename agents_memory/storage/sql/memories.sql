@@ -91,6 +91,10 @@ ORDER BY coalesce(occurred_at, created_at) DESC, id DESC LIMIT $2
 -- What a pass needs of the memories it works on.
 SELECT id, subject, content, status FROM memories WHERE id = ANY ($1::bigint[])
 
+-- name: lock_memory_for_pass
+-- A memory as it is now; no patch can change it before the transaction ends.
+SELECT id, subject, content, status FROM memories WHERE id = $1 FOR SHARE
+
 -- name: count_memories
 -- How many active memories the pool holds.
 SELECT count(*) FROM memories WHERE status = 'active'

@@ -77,9 +77,7 @@ FROM messages m WHERE m.id = ANY ($1::bigint[])
 
 -- name: list_for_pass
 -- What a pass needs of the messages it works on.
-SELECT m.id, m.user_id, m.platform, m.role, m.device, m.venue, m.cwd, m.project_hint, m.message,
-       coalesce(m.occurred_at, m.created_at) AS said_at, s.p_tag, s.pinned,
-       s.archived_at IS NOT NULL AS archived, s.screening
+SELECT m.id, m.role, m.trust, m.cwd, m.project_hint, m.message, s.screening
 FROM messages m JOIN message_state s ON s.message_id = m.id
 WHERE m.id = ANY ($1::bigint[])
 

@@ -64,9 +64,15 @@ FROM matching GROUP BY message_id ORDER BY min(embedding <=> $11), message_id DE
 SELECT message_id AS id, 1 - min(embedding <=> $2) AS cosine
 FROM {table} WHERE message_id = ANY ($1::bigint[]) GROUP BY message_id
 
--- name: list_message_vectors (template)
--- The chunk vectors of one message, in order.
-SELECT embedding FROM {table} WHERE message_id = $1 ORDER BY chunk
+-- name: list_message_chunks (template)
+-- The chunks of some messages, in order.
+SELECT message_id AS id, content_hash, embedding FROM {table}
+WHERE message_id = ANY ($1::bigint[]) ORDER BY message_id, chunk
+
+-- name: list_memory_chunks (template)
+-- The chunks of some memories, in order.
+SELECT memory_id AS id, content_hash, embedding FROM {table}
+WHERE memory_id = ANY ($1::bigint[]) ORDER BY memory_id, chunk
 
 -- name: delete_memory_vectors (template)
 -- Old vectors of one memory, before new ones are put in their place.

@@ -28,19 +28,46 @@ WHERE item_id = $1 AND stage = $2
 UPDATE work SET claimed_epoch = NULL, last_error = $3, parked_reason = $3
 WHERE item_id = $1 AND stage = $2
 
--- name: release_work
--- Hands claimed rows back untried, as at a stop.
-UPDATE work SET claimed_epoch = NULL, attempts = greatest(attempts - 1, 0)
-WHERE stage = $1 AND item_id = ANY ($2::bigint[]) AND claimed_epoch = $3
+-- name: release_term
+-- Hands back untried whatever a term still holds, as at a stop.
+UPDATE work SET claimed_epoch = NULL, attempts = greatest(attempts - 1, 0) WHERE claimed_epoch = $1
+
+-- name: hold_stage
+-- Hands back untried what a term holds of one stage that cannot be worked on now, and says why.
+UPDATE work SET claimed_epoch = NULL, attempts = greatest(attempts - 1, 0), last_error = $3
+WHERE stage = $1 AND claimed_epoch = $2
+
+-- name: queue_unembedded_messages
+-- Work for clear messages that a version of an embedding model never settled and nothing waits for.
+INSERT INTO work (item_id, stage)
+SELECT s.message_id, 'embed' FROM message_state s
+WHERE s.screening = 'clear'
+  AND NOT EXISTS (SELECT FROM message_results r WHERE r.message_id = s.message_id
+      AND r.stage = 'embed' AND r.backend = $1 AND r.version = $2)
+  AND NOT EXISTS (SELECT FROM work w WHERE w.item_id = s.message_id AND w.stage IN ('screen', 'embed'))
+ORDER BY s.message_id LIMIT $3
+ON CONFLICT DO NOTHING
+
+-- name: queue_unembedded_memories (template)
+-- Work for active memories without a vector of a model that nothing waits for.
+INSERT INTO work (item_id, stage)
+SELECT m.id, 'embed_memory' FROM memories m
+WHERE m.status = 'active'
+  AND NOT EXISTS (SELECT FROM {table} v WHERE v.memory_id = m.id)
+  AND NOT EXISTS (SELECT FROM work w WHERE w.item_id = m.id AND w.stage = 'embed_memory')
+ORDER BY m.id LIMIT $1
+ON CONFLICT DO NOTHING
 
 -- name: summarise_work
--- Per stage: waiting, failed at least once, parked, and the age of the oldest waiting row.
+-- Per stage: waiting, failed at least once, parked, the age of the oldest waiting row, and a reason
+-- why one waits or is parked.
 SELECT stage,
        count(*) FILTER (WHERE parked_reason IS NULL) AS pending,
        count(*) FILTER (WHERE parked_reason IS NULL AND last_error IS NOT NULL) AS failed,
        count(*) FILTER (WHERE parked_reason IS NOT NULL) AS parked,
        coalesce(extract(epoch FROM now() - min(queued_at) FILTER (WHERE parked_reason IS NULL)), 0)::float8
-           AS oldest_age_s
+           AS oldest_age_s,
+       coalesce(max(last_error) FILTER (WHERE parked_reason IS NULL), max(parked_reason)) AS reason
 FROM work GROUP BY stage ORDER BY stage
 
 -- name: list_work_of
@@ -48,6 +75,11 @@ FROM work GROUP BY stage ORDER BY stage
 SELECT stage, attempts, run_after, last_error, parked_reason FROM work WHERE item_id = $1 ORDER BY stage
 
 -- name: next_due
--- Seconds until the next row is due; NULL when nothing waits.
+-- Seconds until the next row of some stages is due; NULL when nothing waits.
 SELECT extract(epoch FROM min(run_after) - now())::float8 FROM work
-WHERE parked_reason IS NULL AND (claimed_epoch IS NULL OR claimed_epoch <> $1)
+WHERE stage = ANY ($2::text[]) AND parked_reason IS NULL
+  AND (claimed_epoch IS NULL OR claimed_epoch <> $1)
+
+-- name: count_waiting
+-- Rows of any stage that are neither settled nor parked.
+SELECT count(*) FROM work WHERE parked_reason IS NULL

@@ -1,0 +1,16 @@
+-- name: list_missing_rights
+-- Which of the rights asked for the role of this session lacks; a missing table counts as lacking.
+SELECT wanted.name, wanted.privilege
+FROM unnest($2::text[], $3::text[]) AS wanted (name, privilege)
+WHERE NOT coalesce(has_table_privilege(to_regclass(format('%I.%I', $1::text, wanted.name)), wanted.privilege), false)
+ORDER BY wanted.name, wanted.privilege
+
+-- name: find_role
+-- Who this session is, and whether it owns the messages.
+SELECT current_user::text AS name, tableowner = current_user AS owner
+FROM pg_tables WHERE schemaname = $1 AND tablename = 'messages'
+
+-- name: list_parked_work
+-- The work that was set aside longest ago, with its reason.
+SELECT item_id, stage, parked_reason FROM work WHERE parked_reason IS NOT NULL
+ORDER BY queued_at, item_id LIMIT $1

@@ -1,0 +1,100 @@
+"""Calls survive a server that goes away, and a lost server is an error, not an empty answer."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from agents_memory.domain.errors import DatabaseUnavailable, MemoryFault
+from agents_memory.domain.messages import Stored
+from agents_memory.storage import messages
+from agents_memory.storage.connections import Connection, Database
+from agents_memory.storage.embedded.server import Cluster
+from tests.conftest import SCHEMA, Pool
+from tests.factories import Services, draft
+
+
+async def test_a_killed_connection_is_replaced(use: Services, cluster: Cluster, pool: Pool) -> None:
+    await use.say("before")
+    # pg_terminate_backend asks for the role itself, so the hot role ends its own sessions.
+    killer = pool.database("memory_hot")
+    async with killer.acquire() as connection:
+        killed = await connection.fetchval(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+            "WHERE usename = 'memory_hot' AND pid <> pg_backend_pid() "
+            "AND datname = current_database()"
+        )
+    await killer.close()
+    assert killed >= 1
+    stored = await use.say("after")
+    assert not stored.duplicate
+
+
+async def test_an_insert_whose_answer_was_lost_is_not_repeated(
+    use: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A commit whose answer never came is found again by its intake id."""
+    insert = messages.insert_message
+    calls = 0
+
+    async def committed_then_lost(*args: object, **kwargs: object) -> messages.Row:
+        nonlocal calls
+        calls += 1
+        row = await insert(*args, **kwargs)  # type: ignore[arg-type]
+        if calls == 1:
+            raise ConnectionResetError
+        return row
+
+    monkeypatch.setattr(messages, "insert_message", committed_then_lost)
+    stored = await use.intake.store(draft("said once"), use.user_id)
+    assert isinstance(stored, Stored)
+    assert (calls, stored.duplicate) == (2, False)
+    async with use.database.acquire() as connection:
+        assert await messages.count_messages(connection) == 1
+
+
+async def test_a_server_that_stays_away_is_an_error(tmp_path: Path) -> None:
+    """D11: a backend that is down is never an empty list."""
+    nowhere = Database(
+        f"postgresql://memory_hot@/memory?host={tmp_path}", schema=SCHEMA, application="test"
+    )
+
+    async def ask(connection: Connection) -> int:
+        return await messages.count_messages(connection)
+
+    with pytest.raises(DatabaseUnavailable, match="doctor"):
+        await nowhere.run(ask, within_s=0.2)
+    await nowhere.close()
+
+
+async def test_recovery_is_asked_for_before_the_next_try(tmp_path: Path, pool: Pool) -> None:
+    recovered = asyncio.Event()
+
+    async def recover() -> None:
+        recovered.set()
+
+    database = Database(
+        f"postgresql://memory_hot@/memory?host={tmp_path}",
+        schema=SCHEMA,
+        application="test",
+        recover=recover,
+    )
+    with pytest.raises(DatabaseUnavailable):
+        await database.run(lambda connection: connection.fetchval("SELECT 1"), within_s=0.3)
+    assert recovered.is_set()
+    await database.close()
+
+
+async def test_a_faulty_statement_is_not_retried_and_tells_no_content(use: Services) -> None:
+    calls = 0
+
+    async def fail(connection: Connection) -> None:
+        nonlocal calls
+        calls += 1
+        await connection.execute("SELECT 'a secret'::int")
+
+    with pytest.raises(MemoryFault) as caught:
+        await use.database.run(fail)
+    assert calls == 1
+    assert "secret" not in str(caught.value)
+    assert "22P02" in str(caught.value)
