@@ -259,7 +259,7 @@ class Recall:
                 await traces.insert_traces(connection, ids, TraceKind.SURFACED, session)
         except MemoryFault as fault:
             # A recall is never failed by its own bookkeeping.
-            log.warning(Action.RECALL_UNLOGGED, error=type(fault).__name__)
+            log.warning(Action.RECALL_UNLOGGED, error=fault)
 
 
 def clean_query(query: str | None) -> str | None:

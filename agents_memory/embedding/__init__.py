@@ -1,0 +1,1 @@
+"""Text to vectors: model profiles, chunks, the embedders, and affect read off a vector."""

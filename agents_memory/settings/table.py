@@ -1,0 +1,233 @@
+"""Settings: the table of all variables, which is also the object everybody is given."""
+
+# ruff: noqa: RUF009 (setting() is dataclasses.field)
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import tzinfo
+from pathlib import Path
+
+from agents_memory.domain.errors import ConfigurationError
+from agents_memory.settings.database import DatabaseSettings
+from agents_memory.settings.sources import read
+from agents_memory.settings.surroundings import Surroundings, surroundings
+from agents_memory.settings.values import (
+    FLAG,
+    PRESENCE,
+    ZONE,
+    choice,
+    decimal,
+    text,
+    whole,
+    words_of,
+)
+from agents_memory.settings.variables import ACCEPTED, Group, Variable, setting
+
+TOOLSETS = ("core", "mind", "patch", "episodes", "tags")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings(DatabaseSettings):
+    """Everything that can be set, read once; `dataclasses.replace` makes a changed copy.
+
+    Days, seconds, milliseconds and counts are whole numbers in the unit of the name.
+    """
+
+    user_name: str = setting(
+        "USER_NAME",
+        Group.IDENTITY,
+        "Whose memory it is",
+        text(100),
+        computed=Surroundings.user_name,
+        unset="the login name",
+    )
+    device_name: str = setting(
+        "DEVICE_NAME",
+        Group.IDENTITY,
+        "This machine, as others of the same pool see it",
+        text(100),
+        computed=Surroundings.device_name,
+        unset="the host name, up to its first dot",
+    )
+    agent_platform: str | None = setting(
+        "AGENT_PLATFORM", Group.IDENTITY, "The client, where it does not say its name", text(100)
+    )
+    agent_model: str | None = setting(
+        "AGENT_MODEL", Group.IDENTITY, "The model, where a call does not say it", text(100)
+    )
+
+    toolsets: tuple[str, ...] = setting(
+        "AGENTS_MEMORY_TOOLSETS",
+        Group.HOT,
+        "Which tools are offered",
+        words_of(*TOOLSETS),
+        default="core",
+        misnomers=("AGENTS_MEMORY_TOOLS",),
+    )
+    short_term_days: int = setting(
+        "SHORT_TERM_DAYS",
+        Group.HOT,
+        "How far back a brief looks",
+        whole(1, 30, "days"),
+        default="3",
+    )
+    short_term_token_limit: int = setting(
+        "SHORT_TERM_TOKEN_LIMIT",
+        Group.HOT,
+        "How much recent conversation a brief may hold",
+        whole(100, 200_000, "tokens"),
+        default="8000",
+    )
+    instructions_max_chars: int = setting(
+        "INSTRUCTIONS_MAX_CHARS",
+        Group.HOT,
+        "The brief in the server's instructions; some clients cut what is longer than 2,000",
+        whole(200, 20_000, "characters"),
+        default="1900",
+    )
+    search_fallback_threshold: float = setting(
+        "SEARCH_FALLBACK_THRESHOLD",
+        Group.HOT,
+        "With a best similarity below this, keywords alone decide",
+        decimal(0, 1),
+        default="0.3",
+    )
+    search_embed_deadline_ms: int = setting(
+        "SEARCH_EMBED_DEADLINE_MS",
+        Group.HOT,
+        "How long a search waits for the vector of its query",
+        whole(50, 60_000, "milliseconds"),
+        default="1500",
+    )
+    archive_after_days: int = setting(
+        "ARCHIVE_AFTER_DAYS",
+        Group.HOT,
+        "When messages that have been summarised leave everyday search",
+        whole(1, 3650, "days"),
+        default="30",
+    )
+    time_zone: tzinfo = setting(
+        "TIME_ZONE",
+        Group.HOT,
+        "The zone of dates in answers, and of words like today in questions",
+        ZONE,
+        computed=Surroundings.time_zone,
+        unset="the system's zone",
+    )
+    local_services: str = setting(
+        "AGENTS_MEMORY_LOCAL_SERVICES",
+        Group.HOT,
+        "Whether an editor's server starts the database and the daemon on this machine; auto: "
+        "only with the embedded database",
+        choice("auto", "on", "off"),
+        default="auto",
+    )
+
+    embedding_model: str = setting(
+        "EMBEDDING_MODEL", Group.EMBEDDING, "The model", text(200), default="local"
+    )
+    allow_hash_embeddings: bool = setting(
+        "AGENTS_MEMORY_ALLOW_HASH_EMBEDDINGS",
+        Group.EMBEDDING,
+        "Whether hashes of words may stand in for a model, which finds words but no meaning",
+        FLAG,
+        default="false",
+    )
+    embedding_threads: int = setting(
+        "EMBEDDING_THREADS",
+        Group.EMBEDDING,
+        "Processor cores the local model may use",
+        whole(1, 64),
+        default="1",
+    )
+
+    cold_path_enabled: bool = setting(
+        "COLD_PATH_ENABLED", Group.COLD, "Whether the daemon works", FLAG, default="true"
+    )
+    cold_path_interval_sec: int = setting(
+        "COLD_PATH_INTERVAL_SEC",
+        Group.COLD,
+        "The longest rest between two looks at the queue",
+        whole(1, 86_400, "seconds"),
+        default="60",
+    )
+    cold_path_batch_size: int = setting(
+        "COLD_PATH_BATCH_SIZE",
+        Group.COLD,
+        "Items taken at a time",
+        whole(1, 1000),
+        default="5",
+    )
+    cold_path_warmup_sec: int = setting(
+        "COLD_PATH_WARMUP_SEC",
+        Group.COLD,
+        "The rest before the first look",
+        whole(0, 3600, "seconds"),
+        default="0",
+    )
+    cold_path_max_attempts: int = setting(
+        "COLD_PATH_MAX_ATTEMPTS",
+        Group.COLD,
+        "Tries before an item is set aside with its reason",
+        whole(1, 100),
+        default="5",
+    )
+
+    log_level: str = setting(
+        "LOG_LEVEL",
+        Group.LOGGING,
+        "The least that is logged",
+        choice("debug", "info", "warning", "error", trace="debug", warn="warning", fatal="error"),
+        default="info",
+    )
+    log_format: str = setting(
+        "LOG_FORMAT",
+        Group.LOGGING,
+        "How a line looks; auto: console on a terminal, else json",
+        choice("console", "json", "auto", text="console", pretty="console"),
+        default="auto",
+    )
+    no_color: bool = setting(
+        "NO_COLOR",
+        Group.LOGGING,
+        "No colours, even on a terminal",
+        PRESENCE,
+        computed=lambda _: False,
+        unset="colours on a terminal",
+    )
+
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def load(
+        cls, environ: Mapping[str, str] | None = None, *, home: Path | None = None
+    ) -> "Settings":
+        """The settings of `environ` (default: of this process), then of the file of settings.
+
+        `notes` are sentences for the owner about what was read otherwise than it was written.
+        Raises ConfigurationError naming every variable that is wrong, and what to do.
+        """
+        here = surroundings(os.environ if environ is None else environ, home)
+        values, notes = read(VARIABLES, here)
+        settings = cls(**values, home=here.home)
+        contradictions = list(settings.contradictions())
+        if contradictions:
+            raise ConfigurationError("\n".join(contradictions))
+        return dataclasses.replace(settings, notes=(*notes, *settings.database_notes()))
+
+    @property
+    def starts_local_services(self) -> bool:
+        """Whether an editor's server starts the database and the daemon on this machine."""
+        return self.local_services == "on" or (self.local_services == "auto" and self.embedded)
+
+
+VARIABLES: tuple[Variable, ...] = (
+    *(
+        dataclasses.replace(field.metadata["variable"], field=field.name)
+        for field in dataclasses.fields(Settings)
+        if "variable" in field.metadata
+    ),
+    *ACCEPTED,
+)

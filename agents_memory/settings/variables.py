@@ -1,0 +1,93 @@
+"""The shape of the table: one variable, its group, and the names that are accepted unused."""
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from agents_memory.settings.surroundings import Surroundings
+from agents_memory.settings.values import Kind, text
+
+
+class Group(Enum):
+    """A heading of `.env.example`; the value is its title and what to know about it."""
+
+    SOURCES = (
+        "Where settings come from",
+        "These two are read from the environment of the process; the second also from the file.",
+    )
+    DATABASE = (
+        "Database",
+        "With none of these set, a private Postgres in the data folder starts by itself. "
+        "Give either DATABASE_URL or the DB_ parts, not both. A pool is one Postgres schema.",
+    )
+    IDENTITY = ("Who writes", "Attribution of what is stored; not a matter of security.")
+    HOT = ("Search, brief and tools", "What an editor's server does.")
+    EMBEDDING = ("Embedding", "How text becomes a vector; the default needs no network.")
+    COLD = ("Background work", "The daemon that tags, embeds and links.")
+    LOGGING = ("Logs", "Logs go to stderr and hold neither content nor secrets.")
+    ACCEPTED = (
+        "Accepted; no effect in this version",
+        "One file may serve several versions and relatives of this program: these names are "
+        "known and ignored.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One variable of the environment.
+
+    `default` is written as it would be in the file (None: there is none); `computed` finds a
+    default in the surroundings; `unset` says in words what then holds. `misnomers` are names
+    people write instead: never accepted, always corrected. `field` is the attribute of Settings,
+    None for a name that is only accepted.
+    """
+
+    name: str
+    group: Group
+    about: str
+    kind: Kind
+    default: str | None = None
+    computed: Callable[[Surroundings], object] | None = None
+    unset: str = ""
+    misnomers: tuple[str, ...] = ()
+    field: str | None = None
+
+    def default_in(self, surroundings: Surroundings) -> object:
+        """The value that holds when the variable is not set."""
+        if self.computed is not None:
+            return self.computed(surroundings)
+        return None if self.default is None else self.kind.read(self.default)
+
+
+def setting(name: str, group: Group, about: str, kind: Kind, **details: Any) -> Any:
+    """A field of Settings that variable `name` sets; `details` are the rest of `Variable`."""
+    variable = Variable(name, group, about, kind, **details)
+    if variable.computed is not None:
+        return dataclasses.field(metadata={"variable": variable})
+    default = None if variable.default is None else kind.read(variable.default)
+    return dataclasses.field(default=default, metadata={"variable": variable})
+
+
+# A name whose wrong value has no effect needs no check.
+_ANYTHING = text(4096)
+_ACCEPTED = {
+    "language models": "OPENAI_API_KEY XAI_API_KEY GEMINI_API_KEY LOCAL_LLM_BASE_URL "
+    "LOCAL_LLM_MODEL_PATH LOCAL_GROK_FALLBACK TAGGER_PROVIDER TAGGER_MODEL LIBRARIAN_PROVIDER "
+    "LIBRARIAN_MODEL",
+    "profile": "LIBRARIAN_ENABLED LIBRARIAN_MSG_THRESHOLD LIBRARIAN_COOLDOWN_HOURS "
+    "LIBRARIAN_RECENT_SLICE LIBRARIAN_HISTORY_SLICE LIBRARIAN_DEEP_THINKING",
+    "tags": "TAGGER_CANDIDATE_STRATEGY TAGGER_CANDIDATE_LIMIT JEV_ENABLED JEV_MIN_CONFIDENCE "
+    "DTAG_PROMOTE_ENABLED DTAG_PROMOTE_WINDOW_DAYS DTAG_PROMOTE_MIN_COUNT "
+    "PROJECT_ALIAS_PROMOTER_ENABLED PROJECT_ALIAS_PROMOTER_INTERVAL_HOURS "
+    "PROJECT_ALIAS_AUTO_APPLY",
+    "SSH tunnel (SSH_ENABLED=true is refused)": "SSH_ENABLED SSH_HOST SSH_PORT SSH_USER "
+    "SSH_KEY_PATH SSH_PASS",
+    "Buzz": "BUZZ_RELAY_URL BUZZ_PRIVATE_KEY BUZZ_INGEST_OWNER BUZZ_CLI",
+}
+ACCEPTED = tuple(
+    Variable(name, Group.ACCEPTED, f"{topic}: accepted; no effect in this version", _ANYTHING)
+    for topic, names in _ACCEPTED.items()
+    for name in names.split()
+)

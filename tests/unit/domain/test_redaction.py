@@ -1,0 +1,348 @@
+"""Secrets are replaced before the first write (F108, J6); every secret here is made up."""
+
+import json
+import random
+import string
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents_memory.domain.redaction import redact, redact_metadata
+
+ALNUM = string.ascii_letters + string.digits
+HEX = "0123456789abcdef"
+BECH32 = "023456789acdefghjklmnpqrstuvwxyz"
+
+
+def made_up(length: int, alphabet: str = ALNUM, seed: int = 7) -> str:
+    return "".join(random.Random(seed).choices(alphabet, k=length))
+
+
+JWT = f"eyJ{made_up(33)}.eyJ{made_up(80)}.{made_up(43, ALNUM + '-_')}"
+PEM_BODY = (
+    "\n".join(made_up(64, ALNUM + "+/", seed) for seed in range(12)) + "\n" + made_up(22) + "=="
+)
+
+TOKENS = {
+    "aws_key": "AKIA" + made_up(16, string.ascii_uppercase + "234567"),
+    "github_token": "ghp_" + made_up(36),
+    "github_token ": "github_pat_" + made_up(82, ALNUM + "_"),
+    "github_token  ": "gho_" + made_up(36),
+    "gitlab_token": "glpat-" + made_up(20, ALNUM + "_-") + "z",
+    "slack_token": "xoxb-" + made_up(12, string.digits) + "-" + made_up(24),
+    "stripe_key": "sk_live_" + made_up(24),
+    "stripe_key ": "rk_live_" + made_up(24),
+    "openai_key": "sk-" + made_up(48),
+    "openai_key ": "sk-proj-" + made_up(64, ALNUM + "_-"),
+    "anthropic_key": "sk-ant-api03-" + made_up(90, ALNUM + "_-"),
+    "google_key": "AIza" + made_up(35),
+    "xai_key": "xai-" + made_up(80),
+    "huggingface_token": "hf_" + made_up(34),
+    "npm_token": "npm_" + made_up(36),
+    "pypi_token": "pypi-AgEIcHlwaS5vcmc" + made_up(150, ALNUM + "_-"),
+    "sendgrid_key": "SG." + made_up(22) + "." + made_up(43),
+    "telegram_token": made_up(9, "123456789") + ":AA" + made_up(33),
+    "twilio_key": "SK" + made_up(32, HEX),
+    "discord_token": "M" + made_up(25) + "." + made_up(6) + "." + made_up(38),
+    "jwt": JWT,
+    "age_key": "AGE-SECRET-KEY-1" + made_up(58, BECH32.upper()),
+    "nostr_key": "nsec1" + made_up(58, BECH32),
+    "api_key": "gsk_" + made_up(52),
+    "api_key ": "hvs." + made_up(24),
+}
+
+
+@pytest.mark.parametrize(("kind", "token"), TOKENS.items())
+@pytest.mark.parametrize(
+    "around", ["{}", "use {}.", "钥匙是{}，请保存", "키{}를", "«{}»", "x={}&y=1", "「{}」"]
+)
+def test_a_token_of_a_known_form_is_replaced_wherever_it_stands(
+    kind: str, token: str, around: str
+) -> None:
+    """F108, J6"""
+    redacted = redact(around.format(token))
+    assert redacted.text == around.format(f"[redacted:{kind.strip()}]")
+    assert redacted.counts == {kind.strip(): 1}
+
+
+SECRETS = [
+    "password=hunter2",
+    "password = 'hunter2'",
+    "PASSWORD=correcthorse",
+    "my password is hunter2!",
+    "Password: Tr0ub4dor&3",
+    "the passphrase: correct-horse-7-battery-99x",
+    'passwd: "sunshine"',
+    '{"password": "p@ss w0rd"}',
+    r"{\"db_password\": \"hunter2\"}",
+    "密码：hunter2",
+    "密码是hunter2。",
+    "密码:sunshine",
+    "パスワードはhunter2です",
+    "비밀번호는 hunter2 입니다",
+    "пароль: hunter2",
+    "Passwort ist hunter2",
+    "DB_PASS=hunter2",
+    "export SECRET_KEY=mysupersecretvalue",
+    f"api_key: {made_up(32)}",
+    f'"apiKey": "{made_up(24)}"',
+    f"client_secret={made_up(40)}",
+    f"aws_secret_access_key = {made_up(40, ALNUM + '/+')}",
+    f"AWS_SECRET_ACCESS_KEY={made_up(40, ALNUM + '/+')}",
+    f"RESEND_KEY=re_{made_up(30)}",
+    f"BUZZ_PRIVATE_KEY={made_up(64, HEX)}",
+    f"access_token={made_up(40)}&state=1",
+    f"os.environ['OPENAI_TOKEN'] = '{made_up(30)}'",
+    f"AccountKey={made_up(86, ALNUM + '+/')}==;EndpointSuffix=core.windows.net",
+    f"令牌：{made_up(24)}",
+    f"Authorization: Bearer {made_up(40)}",
+    "Authorization: Basic dXNlcjpodW50ZXIy",
+    f'"authorization": "Bearer {made_up(40)}"',
+    f"curl -H 'X-Api-Key: {made_up(32)}' https://host",
+    "curl -u admin:hunter2x9 https://host",
+    "postgres://app:hunter2@db.internal:5432/app",
+    "postgresql+asyncpg://app:p@ss@db/app",
+    "amqp://guest:s/cret9@mq:5672",
+    "redis://:hunter2@cache:6379/0",
+    "https://joe:hunter2@git.host/repo.git",
+    "host=db user=app password=hunter2 dbname=app",
+    f"https://hooks.slack.com/services/T{made_up(8)}/B{made_up(8)}/{made_up(24)}",
+    f"-----BEGIN RSA PRIVATE KEY-----\n{PEM_BODY}\n-----END RSA PRIVATE KEY-----",
+    f"-----BEGIN OPENSSH PRIVATE KEY-----\n{PEM_BODY}",
+    f"-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: x\n\n{PEM_BODY}\n(cut)",
+    "-----BEGIN PRIVATE KEY-----\\n"
+    + PEM_BODY.replace("\n", "\\n")
+    + "\\n-----END PRIVATE KEY-----",
+]
+
+
+@pytest.mark.parametrize("text", SECRETS)
+def test_a_secret_is_replaced(text: str) -> None:
+    """F108"""
+    redacted = redact(text)
+    assert sum(redacted.counts.values()) == 1
+    for secret in (
+        "hunter2",
+        "w0rd",
+        "Tr0ub",
+        "sunshine",
+        "horse",
+        "supersecret",
+        "odW50",
+        "cret9",
+    ):
+        assert secret not in redacted.text
+    for line in PEM_BODY.split("\n"):
+        assert line not in redacted.text
+    for seed_text in (made_up(24), made_up(64, HEX), made_up(40, ALNUM + "/+")):
+        assert seed_text[:20] not in redacted.text
+
+
+HARMLESS = [
+    "I forgot my password again",
+    "the password is wrong",
+    "Password: required",
+    "password: str",
+    "password: Optional[str] = None",
+    "password: SecretStr",
+    "connect(user=user, password=password)",
+    "connect(password=db_password, token=token)",
+    "password = get_password()",
+    "password = config.database.password",
+    "password=$PASSWORD",
+    "password=${DB_PASSWORD:-}",
+    "PGPASSWORD=$(cat /run/secrets/pg)",
+    "password: {{ vault.password }}",
+    "password: <your-password>",
+    "password=********",
+    "password=xxxxxxxx",
+    "password: changeme",
+    "password=%s",
+    "PASSWORD_FILE=/run/secrets/db_password_1",
+    "PWD=/home/joe/project2",
+    'input("Password: ", hidden=True)',
+    '{"password": "Enter your password"}',
+    '{"password": "Password"}',
+    "api_key=process.env.OPENAI_API_KEY",
+    'api_key = os.environ["OPENAI_API_KEY"]',
+    "api_key: YOUR_API_KEY",
+    "api_key='your-api-key-here-12345'",
+    "OPENAI_API_KEY=sk-...",
+    "token: string",
+    "token = response.json()['token']",
+    "max_tokens=4096",
+    "token: 12345",
+    "token_limit: 8000",
+    "next token is the",
+    "primary_key=True",
+    "cache_key = 'user_profile_v2_settings'",
+    f"public_key: {made_up(44)}",
+    "key: value",
+    "monkey: banana123456",
+    "secret: false",
+    "a secret garden",
+    "Authorization: Bearer $TOKEN",
+    "Authorization: Bearer <token>",
+    "authorization: Optional[Mapping[str, str]]",
+    "Bearer authentication is supported",
+    "AKIAIOSFODNN7EXAMPLE",
+    "aws_secret_access_key=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    "postgres://user:password@localhost/db",
+    "postgres://user:${PGPASSWORD}@localhost/db",
+    "postgres://user:<password>@localhost/db",
+    "http://localhost:3000/@scope/package",
+    "https://medium.com/@joe/story",
+    "git@github.com:owner/repo.git",
+    "docker run -u 1000:1000 image",
+    "commit " + made_up(40, HEX),
+    "550e8400-e29b-41d4-a716-446655440000",
+    "sk-learn and scikit-learn",
+    "risk-assessment-and-mitigation-plan",
+    "npm_config_registry and hf_hub_download",
+    "ghp_short",
+    "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+    "-----BEGIN PUBLIC KEY-----\n" + PEM_BODY + "\n-----END PUBLIC KEY-----",
+    "-----BEGIN CERTIFICATE-----\n" + PEM_BODY + "\n-----END CERTIFICATE-----",
+    "密码忘记了",
+    "请输入密码：",
+    "write `<private>` around what is not for me",
+    "[redacted:password]",
+    "password=[redacted:password]",
+    "[redacted:github_token]: left by 7f3a9c2e1b",
+    "",
+]
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_words_references_placeholders_and_code_stay(text: str) -> None:
+    """F108"""
+    assert redact(text).text == text
+    assert redact(text).counts == {}
+
+
+def test_only_the_secret_goes() -> None:
+    assert redact("postgres://app:hunter2@db:5432/x?a=1").text == (
+        "postgres://app:[redacted:url_password]@db:5432/x?a=1"
+    )
+    assert redact("set DB_PASSWORD=hunter2 then run").text == (
+        "set DB_PASSWORD=[redacted:password] then run"
+    )
+    assert redact('{"password": "hunter2", "user": "joe"}').text == (
+        '{"password": "[redacted:password]", "user": "joe"}'
+    )
+    assert redact(f"a -----BEGIN RSA PRIVATE KEY-----\n{PEM_BODY}\nAnd then it broke.").text == (
+        "a [redacted:private_key]\nAnd then it broke."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("a <private>b</private> c", "a [redacted:private] c"),
+        ("a <PRIVATE>b</Private> c", "a [redacted:private] c"),
+        ("a <private>b\nc", "a [redacted:private]"),
+        ("a <private>b<private>c</private>d</private> e", "a [redacted:private] e"),
+        ("<private>a</private><private>b</private>", "[redacted:private][redacted:private]"),
+        ("秘密<private>码</private>。", "秘密[redacted:private]。"),
+        ("a </private> b", "a </private> b"),
+        (
+            "the tag `<private>` hides <private>x</private>",
+            "the tag `<private>` hides [redacted:private]",
+        ),
+    ],
+)
+def test_a_private_block_becomes_one_mark(text: str, kept: str) -> None:
+    """F108"""
+    assert redact(text).text == kept
+
+
+def test_counts_name_kinds_and_numbers_only() -> None:
+    redacted = redact(f"password=hunter2 password=hunter3 {TOKENS['jwt']} <private>x</private>")
+    assert redacted.counts == {"private": 1, "jwt": 1, "password": 2}
+
+
+def test_metadata_is_judged_by_its_names_too() -> None:
+    """F108"""
+    secret = made_up(30)
+    metadata = {
+        "env": {"OPENAI_API_KEY": secret, "HOME": "/root", "DB_PASSWORD": "hunter2"},
+        "argv": ["run", "--token", f"token={secret}"],
+        "password": "Password",
+        "count": 3,
+        "none": None,
+    }
+    redacted, counts = redact_metadata(metadata)
+    assert redacted == {
+        "env": {
+            "OPENAI_API_KEY": "[redacted:secret]",
+            "HOME": "/root",
+            "DB_PASSWORD": "[redacted:password]",
+        },
+        "argv": ["run", "--token", "token=[redacted:secret]"],
+        "password": "Password",
+        "count": 3,
+        "none": None,
+    }
+    assert counts == {"secret": 2, "password": 1}
+    assert json.dumps(metadata).count(secret) == 2
+
+
+PIECES = """
+[redacted:password] [redacted: ] :// : @ password token = " ' \\ <private> </private> ` Bearer eyJ .
+Authorization: PRIVATE KEY----- 密码 İ
+"""
+FRAGMENTS = st.sampled_from(
+    [*TOKENS.values(), *SECRETS, *HARMLESS, *PIECES.split(), " is ", ": ", "\n", "-u a:", "Bearer "]
+)
+
+
+@settings(deadline=None)
+@given(st.lists(FRAGMENTS | st.text(max_size=8), max_size=8).map("".join))
+def test_redacting_twice_changes_nothing(text: str) -> None:
+    """F108"""
+    once = redact(text)
+    twice = redact(once.text)
+    assert twice.text == once.text
+    assert twice.counts == {}
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(codec=None, categories=None), max_size=80))
+def test_any_text_has_a_result(text: str) -> None:
+    redacted = redact(text)
+    assert (redacted.text == text) == (not redacted.counts)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "://a:",
+        "://a:b@",
+        "eyJaaaaaaaaa-",
+        "eyJaaaaaaaaa.",
+        "sk-",
+        "sk-ant-",
+        "password=",
+        "password is ",
+        "token:token",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----\nAAAAAAAAAAAAAAAA",
+        "<private>",
+        "</private>",
+        "bearer ",
+        "authorization: basic ",
+        "-u a:",
+        "SG.aaaaaaaaaaaaaaaaaaaaaa.",
+        "12345678:AA",
+        "aA1-",
+        '"',
+        "\\",
+        "İ",
+        "密码是",
+        "a@b:c/",
+    ],
+)
+def test_a_megabyte_made_to_be_slow_is_redacted(unit: str) -> None:
+    text = unit * (1_000_000 // len(unit))
+    assert len(redact(text).text) <= 2 * len(text)
