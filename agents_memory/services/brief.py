@@ -43,10 +43,14 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """The text to inject (fenced as data) and how many items of each sort it was made of."""
+    """The text to inject (fenced as data) and how many items of each sort it was made of.
+
+    `shown` holds the versions of the memories that can be read in it.
+    """
 
     text: str
     counts: dict[str, int]
+    shown: dict[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,7 @@ class _Material:
     projects: list[ActiveProject]
     here: list[MessageView]
     elsewhere: list[MessageView]
+    versions: dict[int, int]
 
 
 class Briefing:
@@ -123,7 +128,8 @@ class Briefing:
             "recent_elsewhere": len(elsewhere),
         }
         nothing = "Nothing is remembered yet. Save what matters with manage_knowledge."
-        return Brief(fence(body or nothing, "brief"), counts)
+        shown = {number: v for number, v in material.versions.items() if f"- [{number}] " in body}
+        return Brief(fence(body or nothing, "brief"), counts, shown)
 
     async def _load(self, reader: Reader, *, days: int) -> _Material:
         now = self._clock.now()
@@ -149,6 +155,7 @@ class Briefing:
             pinned_messages = await messages.list_messages(
                 connection, await messages.list_pinned(connection, user_id, MAX_PINNED), user_id
             )
+            promises = await memories.list_memories(connection, promise_ids, user_id)
             return _Material(
                 core=documents["core"].content if "core" in documents else "",
                 sub=documents["sub"].content if "sub" in documents else "",
@@ -161,12 +168,13 @@ class Briefing:
                     *(f"- [{m.id}] {one_line(m.content, 300)}" for m in pinned),
                     *(f"- [{m.id}] {one_line(m.text, 300)}" for m in pinned_messages),
                 ],
-                promises=await memories.list_memories(connection, promise_ids, user_id),
+                promises=promises,
                 projects=await messages.list_active_projects(
                     connection, user_id, now - PROJECT_WINDOW, MAX_PROJECTS
                 ),
                 here=await recent(connection, here=True, limit=RECENT_HERE),
                 elsewhere=await recent(connection, here=False, limit=RECENT_ELSEWHERE),
+                versions={m.id: m.version for m in [*pinned, *promises]},
             )
 
         return await self._database.run(load)

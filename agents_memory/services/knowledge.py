@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from agents_memory.domain.errors import Code, Refusal
-from agents_memory.domain.memories import Kind
+from agents_memory.domain.memories import Kind, MemoryView
 from agents_memory.domain.messages import Draft
 from agents_memory.domain.patches import (
     Add,
@@ -15,7 +15,7 @@ from agents_memory.domain.patches import (
 )
 from agents_memory.services.intake import Intake
 from agents_memory.services.patching import Patching
-from agents_memory.storage import patches
+from agents_memory.storage import memories, patches
 from agents_memory.storage.connections import Connection, Database
 
 SUBJECT = "user"
@@ -61,6 +61,14 @@ class Knowledge:
             user_id, (Remove(memory_id, expected_version),), "asked to remove", ()
         )
         return _remembered(await self._patching.apply(request), None)
+
+    async def find(self, memory_id: int, user_id: int) -> MemoryView | None:
+        """A memory as it is now, whatever its status; None when the id names none."""
+
+        async def load(connection: Connection) -> list[MemoryView]:
+            return await memories.list_memories(connection, [memory_id], user_id)
+
+        return next(iter(await self._database.run(load)), None)
 
     async def add_to_profile(self, line: str, user_id: int) -> Remembered | Refusal:
         """One more line in the sub profile; lines that others add at the same time are kept."""

@@ -9,11 +9,11 @@ from agents_memory.domain.errors import EmbedderUnavailable, MemoryFault
 from agents_memory.domain.excerpt import excerpt
 from agents_memory.domain.fencing import strip_fenced
 from agents_memory.domain.filters import Filters
-from agents_memory.domain.lexical import query_terms
+from agents_memory.domain.lexical import analyse, query_terms
 from agents_memory.domain.memories import MemoryView
 from agents_memory.domain.messages import Trust
-from agents_memory.domain.ranking import diversify, fuse_min_max, pack
-from agents_memory.domain.text import content_key, is_blank, repair
+from agents_memory.domain.ranking import diversify, fuse_min_max, jaccard, pack
+from agents_memory.domain.text import content_key, is_blank, repair, truncate
 from agents_memory.domain.tokens import estimate_tokens
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.observe import Action, get_logger
@@ -273,8 +273,17 @@ def clean_query(query: str | None) -> str | None:
 def _packed(
     items: list[RecalledItem], request: RecallRequest
 ) -> tuple[tuple[RecalledItem, ...], int]:
-    kept, left_out = pack(items, request.max_tokens, cost=lambda item: estimate_tokens(item.text))
-    return tuple(kept), left_out
+    packed = pack(items, request.max_tokens, cost=_cost, shorten=_shortened)
+    return packed.kept, len(packed.left_out)
+
+
+def _cost(item: RecalledItem) -> int:
+    return estimate_tokens(item.text)
+
+
+def _shortened(item: RecalledItem, max_tokens: int) -> RecalledItem:
+    room = len(item.text) * max_tokens // max(_cost(item), 1)
+    return replace(item, text=truncate(item.text, room), truncated=True)
 
 
 async def _load_distinct(
@@ -285,21 +294,30 @@ async def _load_distinct(
     loaded: list[RecalledItem] = []
     distinct: list[RecalledItem] = []
     # Near-duplicates take no slot, so it may need more rows than are asked for.
+    # Repeats take no slot, so it may need more rows than are asked for.
     for start in range(0, len(order), 2 * request.limit):
         page = order[start : start + 2 * request.limit]
         loaded += await _load(connection, page, ranked, request.filters.user_id, terms)
-        distinct = diversify(
-            _without_evidence(loaded), key=lambda item: item.text, limit=request.limit
-        )
-        if len(distinct) == request.limit:
+        distinct = _without_repeats(loaded)
+        if len(distinct) >= 2 * request.limit:
             break
-    return distinct
+    words = {item.id: analyse(item.text).terms.keys() for item in distinct}
+    return diversify(
+        distinct,
+        key=lambda item: content_key(item.text),
+        similarity=lambda one, other: jaccard(words[one.id], words[other.id]),
+        limit=request.limit,
+    )
 
 
-def _without_evidence(items: list[RecalledItem]) -> list[RecalledItem]:
-    """A memory stands for the message whose words it repeats, wherever that one ranks."""
-    said = {content_key(item.text) for item in items if item.role is None}
-    return [item for item in items if item.role is None or content_key(item.text) not in said]
+def _without_repeats(items: list[RecalledItem]) -> list[RecalledItem]:
+    """The first of each text; a memory stands for the message whose words it repeats."""
+    kept: dict[str, RecalledItem] = {}
+    for item in items:
+        key = content_key(item.text)
+        if key not in kept or (kept[key].role is not None and item.role is None):
+            kept[key] = item
+    return list(kept.values())
 
 
 async def _load(

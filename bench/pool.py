@@ -1,0 +1,45 @@
+"""A pool of its own for one benchmark: a private server, migrated, gone at the end."""
+
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from agents_memory.embedding.profiles import Profile
+from agents_memory.storage import migrate
+from agents_memory.storage.connections import Database
+from agents_memory.storage.embedded.server import Cluster
+
+
+class BenchPool:
+    """The three roles of one fresh pool."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def url(self, role: str) -> str:
+        return self._cluster.dsn(f"memory_{role}")
+
+    def database(self, role: str) -> Database:
+        return Database(self.url(role), schema="agents_memory", application=f"bench-{role}")
+
+
+@asynccontextmanager
+async def fresh_pool(profile: Profile) -> AsyncIterator[BenchPool]:
+    """A migrated pool whose active model is `profile`, with the durability users get."""
+    with tempfile.TemporaryDirectory(prefix="agents-memory-bench-") as base:
+        cluster = Cluster(base)
+        cluster.start(timeout=120)
+        try:
+            pool = BenchPool(cluster)
+            owner = pool.database("owner")
+            await migrate.prepare(
+                owner,
+                profile=profile.id,
+                dims=profile.dims,
+                hot="memory_hot",
+                cold="memory_cold",
+            )
+            await owner.close()
+            yield pool
+        finally:
+            cluster.stop()

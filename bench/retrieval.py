@@ -1,0 +1,190 @@
+"""How well the product's own recall finds the evidence of questions about conversations.
+
+    python -m bench.retrieval FILE [--limit-samples N]
+
+FILE has LoCoMo's layout. Every turn is stored through intake as a message with speaker and time, one
+conversation one venue; every question is searched through recall, with that venue as filter and, for
+the shared pool, without one.
+"""
+
+import argparse
+import asyncio
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from agents_memory.clock import SystemClock
+from agents_memory.domain.filters import Filters
+from agents_memory.domain.messages import Draft, Origin, Role, Screening, Stored, Trust
+from agents_memory.embedding.chunking import chunk
+from agents_memory.embedding.opening import open_embedder
+from agents_memory.embedding.protocol import Embedder
+from agents_memory.services.intake import Intake
+from agents_memory.services.recall import Recall, RecallRequest
+from agents_memory.storage import lexemes, messages, users, vectors
+from agents_memory.storage.connections import Connection, Database
+from agents_memory.storage.notify import Hints
+from agents_memory.storage.vectors import ChunkVector, digest
+from bench import conversations, report
+from bench.cached_embedder import CachedEmbedder
+from bench.conversations import CATEGORIES, Question, Sample
+from bench.pool import fresh_pool
+
+DEPTH = 50
+PLENTY_OF_TOKENS = 1_000_000
+KS = (5, 10, 20)
+Figures = dict[str, float]
+
+
+async def store(sample: Sample, intake: Intake, user_id: int) -> dict[str, int]:
+    """Turn id → message id; the speaker stands before the words, as people quote each other."""
+    ids = {}
+    for turn in sample.turns:
+        draft = Draft(
+            role=Role.USER,
+            text=f"{turn.speaker}: {turn.text}",
+            origin=Origin.IMPORTED,
+            trust=Trust.OWNER,
+            platform="bench",
+            venue=sample.id,
+            occurred_at=turn.said_at,
+            source="bench",
+            store_id=sample.id,
+            native_id=turn.id,
+        )
+        stored = await intake.store(draft, user_id)
+        assert isinstance(stored, Stored), stored
+        ids[turn.id] = stored.id
+    return ids
+
+
+async def embed(cold: Database, embedder: Embedder, ids: Sequence[int]) -> None:
+    """What the daemon would do to these messages: clear and embed them."""
+    async with cold.transaction() as connection:
+        model = await vectors.find_active_model(connection)
+        assert model is not None
+        for item in await messages.list_for_pass(connection, ids):
+            await messages.settle_screening(connection, item.id, Screening.CLEAR)
+            texts = chunk(item.text, embedder.profile.chunk_tokens).texts
+            made = await embedder.embed(texts)
+            await vectors.replace_message_vectors(
+                connection,
+                model,
+                item.id,
+                [ChunkVector(digest(t), v) for t, v in zip(texts, made, strict=True)],
+            )
+
+
+async def count(cold: Database) -> None:
+    """The statistics as the daemon keeps them."""
+
+    async def refresh(connection: Connection) -> None:
+        async with connection.transaction():
+            documents, words = await lexemes.count_documents(connection)
+            counts = await lexemes.count_all(connection)
+            await lexemes.replace_counts(connection, counts, documents, words)
+
+    await cold.run(refresh)
+
+
+def metrics(ranked: Sequence[int], gold: Sequence[int]) -> Figures:
+    """One question's figures; `ranked` is what recall answered, best first."""
+    ranks = [ranked.index(item) + 1 if item in ranked else math.inf for item in gold]
+    figures: Figures = {}
+    for k in KS:
+        figures[f"recall@{k}"] = sum(rank <= k for rank in ranks) / len(gold)
+    figures["hit@10"] = float(min(ranks) <= 10)
+    figures["all@10"] = float(max(ranks) <= 10)
+    figures["mrr"] = 1 / min(ranks)
+    ideal = sum(1 / math.log2(i + 2) for i in range(min(len(gold), 10)))
+    figures["ndcg@10"] = sum(1 / math.log2(rank + 1) for rank in ranks if rank <= 10) / ideal
+    return figures
+
+
+def mean(rows: Sequence[Figures]) -> Figures:
+    return {name: round(sum(row[name] for row in rows) / len(rows), 4) for name in rows[0]}
+
+
+async def ask(
+    recall: Recall, user_id: int, question: Question, ids: dict[str, int], venue: str | None
+) -> Figures:
+    request = RecallRequest(
+        question.text,
+        Filters(user_id, venue=venue, include_archived=True),
+        limit=DEPTH,
+        max_tokens=PLENTY_OF_TOKENS,
+    )
+    answer = await recall.search(request)
+    gold = [ids[turn] for turn in question.evidence]
+    return metrics([item.id for item in answer.items], gold)
+
+
+async def run(path: Path, limit_samples: int | None) -> None:
+    samples = conversations.load(path)[:limit_samples]
+    embedder = CachedEmbedder(open_embedder("local"))
+    async with fresh_pool(embedder.profile) as pool:
+        hot, cold = pool.database("hot"), pool.database("cold")
+        user_id = await hot.run(lambda connection: users.ensure_user(connection, "bench"))
+        hints = Hints(hot)
+        intake = Intake(hot, hints, SystemClock())
+        stored: dict[str, dict[str, int]] = {}
+        for sample in samples:
+            stored[sample.id] = await store(sample, intake, user_id)
+            await embed(cold, embedder, list(stored[sample.id].values()))
+            report.note(f"{sample.id}: {len(sample.turns)} turns")
+        await count(cold)
+        recall = Recall(hot, embedder, embed_deadline_s=60)
+        own: dict[int, list[Figures]] = defaultdict(list)
+        shared: list[Figures] = []
+        for sample in samples:
+            for question in sample.questions:
+                ids = stored[sample.id]
+                own[question.category].append(
+                    await ask(recall, user_id, question, ids, sample.id)
+                )
+                shared.append(await ask(recall, user_id, question, ids, None))
+        await recall.close()
+        await hints.close()
+        await hot.close()
+        await cold.close()
+    everything = [row for rows in own.values() for row in rows]
+    _print(own, everything, shared, embedder.profile.id)
+
+
+def _print(
+    own: dict[int, list[Figures]], everything: list[Figures], shared: list[Figures], embedder: str
+) -> None:
+    total, pooled = mean(everything), mean(shared)
+    by_category = {CATEGORIES[category]: mean(rows) for category, rows in sorted(own.items())}
+    rows = [
+        ("all", len(everything), *total.values()),
+        *(
+            (name, len(own[category]), *by_category[name].values())
+            for category, name in sorted(CATEGORIES.items())
+            if category in own
+        ),
+        ("shared pool", len(shared), *pooled.values()),
+    ]
+    report.table(["questions", "n", *total], rows)
+    report.result(
+        {
+            "n": len(everything),
+            **total,
+            "by_category": by_category,
+            "shared_pool": pooled,
+            "embedder": embedder,
+        }
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--limit-samples", type=int, default=None)
+    arguments = parser.parse_args()
+    asyncio.run(run(arguments.file, arguments.limit_samples))
+
+
+if __name__ == "__main__":
+    main()
