@@ -40,7 +40,9 @@ def load(path: Path) -> list[Sample]:
 
 def _sample(raw: dict[str, Any]) -> Sample:
     conversation = raw["conversation"]
-    numbers = sorted(int(m[1]) for key in conversation if (m := re.fullmatch(r"session_(\d+)", key)))
+    numbers = sorted(
+        int(m[1]) for key in conversation if (m := re.fullmatch(r"session_(\d+)", key))
+    )
     turns = []
     for number in numbers:
         said_at = _moment(conversation.get(f"session_{number}_date_time"))

@@ -27,7 +27,7 @@ class BenchPool:
 async def fresh_pool(profile: Profile) -> AsyncIterator[BenchPool]:
     """A migrated pool whose active model is `profile`, with the durability users get."""
     with tempfile.TemporaryDirectory(prefix="agents-memory-bench-") as base:
-        cluster = Cluster(base)
+        cluster = Cluster(base, tethered=True)
         cluster.start(timeout=120)
         try:
             pool = BenchPool(cluster)
@@ -43,3 +43,4 @@ async def fresh_pool(profile: Profile) -> AsyncIterator[BenchPool]:
             yield pool
         finally:
             cluster.stop()
+            cluster.remove()

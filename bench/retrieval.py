@@ -140,9 +140,7 @@ async def run(path: Path, limit_samples: int | None) -> None:
         for sample in samples:
             for question in sample.questions:
                 ids = stored[sample.id]
-                own[question.category].append(
-                    await ask(recall, user_id, question, ids, sample.id)
-                )
+                own[question.category].append(await ask(recall, user_id, question, ids, sample.id))
                 shared.append(await ask(recall, user_id, question, ids, None))
         await recall.close()
         await hints.close()

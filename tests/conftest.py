@@ -42,10 +42,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             "wal_level": "minimal",
             "max_wal_senders": "0",
         },
+        tethered=True,
     )
     server.start(timeout=120)
     yield server
     server.stop()
+    server.remove()
 
 
 class Pool:
@@ -65,7 +67,9 @@ class Pool:
 async def _create(cluster: Cluster, name: str, template: str) -> None:
     connection = await asyncpg.connect(cluster.dsn("memory_owner"))
     try:
-        await connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY file_copy')
+        await connection.execute(
+            f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY file_copy'
+        )
     finally:
         await connection.close()
 

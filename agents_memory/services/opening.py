@@ -1,24 +1,29 @@
 """Opens the pool that the settings name, as one of its three roles."""
 
+import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from agents_memory.domain.errors import ConfigurationError, SchemaMismatch
+from agents_memory.domain.errors import ConfigurationError, MemoryFault, SchemaMismatch
 from agents_memory.embedding.profiles import Profile, find_profile
+from agents_memory.observe import Action, get_logger
 from agents_memory.settings import Settings
 from agents_memory.settings.inherited import inherited_environment
 from agents_memory.storage import migrate
 from agents_memory.storage.connections import Database
 from agents_memory.storage.embedded.attach import Attachment, attach
-from agents_memory.storage.embedded.server import Cluster
+from agents_memory.storage.embedded.endpoint import COLD, HOT, OWNER
+from agents_memory.storage.embedded.place import find_place
 
 Role = Literal["hot", "cold", "owner"]
 
-# The roles of the embedded database.
-HOT, COLD, OWNER = "memory_hot", "memory_cold", "memory_owner"
 _ROLES: dict[Role, str] = {"hot": HOT, "cold": COLD, "owner": OWNER}
 START_TIMEOUT_S = 60.0
+# A killed keeper takes the local services with it, and only a client can start another.
+ENSURE_EVERY_S = 30.0
+
+log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +32,25 @@ class OpenedPool:
 
     database: Database
     attachment: Attachment | None
+    watch: asyncio.Task[None] | None = None
 
     async def close(self) -> None:
         """Ends the connections, then the hold on the embedded server."""
+        if self.watch is not None:
+            self.watch.cancel()
+            await asyncio.gather(self.watch, return_exceptions=True)
         await self.database.close()
         if self.attachment is not None:
             self.attachment.close()
+
+
+async def _keep(attachment: Attachment) -> None:
+    while True:
+        await asyncio.sleep(ENSURE_EVERY_S)
+        try:
+            await attachment.ensure()
+        except MemoryFault as fault:
+            log.warning(Action.DATABASE_LOST, error=fault)
 
 
 async def open_pool(
@@ -54,7 +72,7 @@ async def open_pool(
         database = _external(settings, role, application)
         return await _checked(OpenedPool(database, None), role)
     if not hold:
-        url = Cluster(settings.data_dir).dsn(_ROLES[role])
+        url = find_place(settings.data_dir).endpoint.dsn(_ROLES[role])
         return OpenedPool(_database(settings, url, application), None)
     attachment = await attach(
         settings.data_dir,
@@ -71,7 +89,7 @@ async def open_pool(
     except BaseException:
         await opened.close()
         raise
-    return opened
+    return replace(opened, watch=asyncio.create_task(_keep(attachment), name="keep"))
 
 
 async def prepare(owner: Database, profile: Profile, *, hot: str, cold: str) -> list[str]:

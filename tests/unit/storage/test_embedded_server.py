@@ -60,26 +60,50 @@ def as_server() -> dict[str, Any]:
     return {} if account.is_us else {"user": account.uid, "group": account.gid}
 
 
-@pytest.fixture(scope="module")
-def founded() -> Iterator[Path]:
-    """A cluster made once and stopped, to copy from."""
-    directory = passable_directory()
-    cluster = Cluster(directory / "base", SETTINGS)
-    cluster.start(120)
-    query(cluster, "CREATE TABLE kept (value int)")
-    query(cluster, "INSERT INTO kept VALUES (7)")
-    query(cluster, "GRANT SELECT ON kept TO memory_hot")
-    cluster.stop()
-    yield directory / "base"
-    cluster.remove()
-    shutil.rmtree(directory)
-
-
 def passable_directory() -> Path:
     """Every account can get to it, unlike pytest's own directories."""
     directory = Path(tempfile.mkdtemp(prefix="embedded-", dir="/tmp"))
     directory.chmod(0o711)
     return directory
+
+
+class Store:
+    """A stopped cluster with a table `kept`, lent to one test after the other.
+
+    That is faster than making or copying one. What does not come back is made anew.
+    """
+
+    def __init__(self) -> None:
+        self.directory = passable_directory()
+        self.cluster = Cluster(self.directory / "store", SETTINGS)
+
+    def lend(self, base: Path) -> None:
+        place = self.cluster.place
+        if not place.data.exists():
+            self.cluster.start(120)
+            query(self.cluster, "CREATE TABLE kept AS SELECT 7 AS value")
+            query(self.cluster, "GRANT SELECT ON kept TO memory_hot")
+            self.cluster.stop()
+        base.mkdir(mode=0o711)
+        place.data.rename(base / "pgdata")
+        place.last_version.rename(base / "pgdata.version")
+
+    def take_back(self, base: Path) -> None:
+        place = self.cluster.place
+        if (base / "pgdata").exists():
+            (base / "pgdata").rename(place.data)
+            (base / "pgdata.version").rename(place.last_version)
+
+    def remove(self) -> None:
+        self.cluster.remove()
+        shutil.rmtree(self.directory)
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[Store]:
+    found = Store()
+    yield found
+    found.remove()
 
 
 @pytest.fixture
@@ -90,20 +114,20 @@ def directory() -> Iterator[Path]:
 
 
 @pytest.fixture
-def make_cluster(directory: Path, founded: Path) -> Iterator[Callable[..., Cluster]]:
-    """A stopped cluster with table `kept` in a directory of a given name."""
+def make_cluster(directory: Path, store: Store) -> Iterator[Callable[..., Cluster]]:
+    """A stopped cluster in a directory of a given name."""
     made: list[Cluster] = []
 
     def make(name: str = "base", **settings: str) -> Cluster:
-        base = directory / name
-        if not base.exists():
-            subprocess.run(["cp", "-a", founded, base], check=True)
-        cluster = Cluster(base, {**SETTINGS, **settings})
+        store.lend(directory / name)
+        cluster = Cluster(directory / name, {**SETTINGS, **settings})
         made.append(cluster)
         return cluster
 
     yield make
     for cluster in made:
+        cluster.stop()
+        store.take_back(cluster.place.base)
         cluster.remove()
 
 
@@ -112,11 +136,19 @@ def cluster(make_cluster: Callable[..., Cluster]) -> Cluster:
     return make_cluster()
 
 
+@pytest.fixture
+def spoilt(make_cluster: Callable[..., Cluster]) -> Iterator[Cluster]:
+    """A cluster the test may damage for good."""
+    cluster = make_cluster()
+    yield cluster
+    cluster.stop()
+    shutil.rmtree(cluster.place.data)
+
+
 @pytest.fixture(scope="module")
-def running(founded: Path) -> Iterator[Cluster]:
+def running() -> Iterator[Cluster]:
     """A running server for tests that only ask."""
     directory = passable_directory()
-    subprocess.run(["cp", "-a", founded, directory / "base"], check=True)
     cluster = Cluster(directory / "base", SETTINGS, tethered=True)
     cluster.start(120)
     yield cluster
@@ -326,17 +358,17 @@ class TestStarting:
         assert not list(base.glob("pgdata.draft-*"))
         cluster.remove()
 
-    def test_broken_configuration_is_quoted_with_its_log(self, cluster: Cluster) -> None:
-        with (cluster.place.data / "postgresql.conf").open("a") as file:
+    def test_broken_configuration_is_quoted_with_its_log(self, spoilt: Cluster) -> None:
+        with (spoilt.place.data / "postgresql.conf").open("a") as file:
             file.write("\nno_such_setting = 1\n")
         with pytest.raises(DatabaseUnavailable, match="no_such_setting") as refused:
-            cluster.start(120)
-        assert str(cluster.place.start_log) in str(refused.value)
+            spoilt.start(120)
+        assert str(spoilt.place.start_log) in str(refused.value)
 
-    def test_data_of_another_major_version_are_not_touched(self, cluster: Cluster) -> None:
-        (cluster.place.data / "PG_VERSION").write_text("17\n")
+    def test_data_of_another_major_version_are_not_touched(self, spoilt: Cluster) -> None:
+        (spoilt.place.data / "PG_VERSION").write_text("17\n")
         with pytest.raises(ConfigurationError, match=r"Postgres 17.*pg_dump"):
-            cluster.start(120)
+            spoilt.start(120)
 
     def test_directory_that_is_no_database_is_not_touched(self, directory: Path) -> None:
         data = directory / "base" / "pgdata"
@@ -344,42 +376,44 @@ class TestStarting:
         (data / "diary").touch()
         if AS_ROOT:
             shutil.chown(data, server_account().uid)
+        cluster = Cluster(directory / "base")
         with pytest.raises(ConfigurationError, match="is no database"):
-            Cluster(directory / "base").start(120)
-        assert (data / "diary").exists()
-
-    def test_data_of_somebody_else_are_refused(self, cluster: Cluster) -> None:
-        if not AS_ROOT:
-            assert cluster.place.data.stat().st_uid == os.geteuid()
-            return
-        os.chown(cluster.place.data, 54321, -1)
-        with pytest.raises(ConfigurationError, match="belong to user id 54321"):
             cluster.start(120)
+        assert (data / "diary").exists()
+        cluster.remove()
 
-    def test_newer_pgvector_files_update_the_database(self, cluster: Cluster) -> None:
+    def test_data_of_somebody_else_are_refused(self, spoilt: Cluster) -> None:
+        if not AS_ROOT:
+            assert spoilt.place.data.stat().st_uid == os.geteuid()
+            return
+        os.chown(spoilt.place.data, 54321, -1)
+        with pytest.raises(ConfigurationError, match="belong to user id 54321"):
+            spoilt.start(120)
+
+    def test_newer_pgvector_files_update_the_database(self, spoilt: Cluster) -> None:
         server = server_account()
         programs = Programs(locate_binaries(), server)
-        with FileLock(cluster.place.server_lock) as lock:
+        with FileLock(spoilt.place.server_lock) as lock:
             programs.run(
-                lock.descriptor, "postgres", "--single", "-D", cluster.place.data, "memory",
+                lock.descriptor, "postgres", "--single", "-D", spoilt.place.data, "memory",
                 words="UPDATE pg_extension SET extversion = '0.8.5' WHERE extname = 'vector'\n",
             )  # fmt: skip
-        cluster.place.last_version.write_text("18.6.2 vector 0.8.5")
-        cluster.start(120)
-        found = query(cluster, "SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+        spoilt.place.last_version.write_text("18.6.2 vector 0.8.5")
+        spoilt.start(120)
+        found = query(spoilt, "SELECT extversion FROM pg_extension WHERE extname = 'vector'")
         assert found == programs.binaries.vector_version
-        assert programs.binaries.release in cluster.place.last_version.read_text()
+        assert programs.binaries.release in spoilt.place.last_version.read_text()
 
-    def test_older_pgvector_files_do_not_hinder_the_start(self, cluster: Cluster) -> None:
+    def test_older_pgvector_files_do_not_hinder_the_start(self, spoilt: Cluster) -> None:
         programs = Programs(locate_binaries(), server_account())
-        with FileLock(cluster.place.server_lock) as lock:
+        with FileLock(spoilt.place.server_lock) as lock:
             programs.run(
-                lock.descriptor, "postgres", "--single", "-D", cluster.place.data, "memory",
+                lock.descriptor, "postgres", "--single", "-D", spoilt.place.data, "memory",
                 words="UPDATE pg_extension SET extversion = '99' WHERE extname = 'vector'\n",
             )  # fmt: skip
-        cluster.place.last_version.write_text("18.99.9 vector 99")
-        cluster.start(120)
-        assert query(cluster, "SELECT '[1]'::vector::text", HOT) == "[1]"
+        spoilt.place.last_version.write_text("18.99.9 vector 99")
+        spoilt.start(120)
+        assert query(spoilt, "SELECT '[1]'::vector::text", HOT) == "[1]"
 
     def test_wait_that_gives_up_leaves_no_server_behind(self, cluster: Cluster) -> None:
         class GaveUp(Exception):
@@ -396,21 +430,21 @@ class TestStarting:
 
 
 class TestSurviving:
-    def test_committed_rows_survive_a_killed_server(self, cluster: Cluster) -> None:
+    def test_committed_rows_survive_a_killed_server(self, spoilt: Cluster) -> None:
         """F8: an unclean stop is recovered from, not diagnosed as corruption.
 
         The killed server stays uncollected, as under a PID 1 that never reaps.
         """
-        cluster.start(120)
-        query(cluster, "INSERT INTO kept SELECT 8 FROM generate_series(1, 1000)")
-        pid = running_postmaster(cluster.place.data)
+        spoilt.start(120)
+        query(spoilt, "INSERT INTO kept SELECT 8 FROM generate_series(1, 1000)")
+        pid = running_postmaster(spoilt.place.data)
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
-        second = Cluster(cluster.place.base, SETTINGS)
+        second = Cluster(spoilt.place.base, SETTINGS)
         second.start(120)
-        assert running_postmaster(cluster.place.data) not in (None, pid)
+        assert running_postmaster(spoilt.place.data) not in (None, pid)
         assert query(second, "SELECT count(*) FROM kept", HOT) == 1001
-        assert not cluster.running()
+        assert not spoilt.running()
         second.stop()
 
     def test_start_waits_for_the_backends_of_a_killed_server(self, cluster: Cluster) -> None:
