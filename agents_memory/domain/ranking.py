@@ -1,108 +1,176 @@
-"""Scores of one query put in order: BM25, fusion, diversity, packing."""
+"""From scores to an answer: BM25, fusion of the arms, diversity, packing.
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+Ids are those of the pool's one sequence; a higher score is better; nothing here depends on the
+order of a mapping, so the same scores give the same answer.
+"""
 
-from agents_memory.domain.text import content_key
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from math import isfinite, log
+from typing import Generic, TypeVar
 
-T = TypeVar("T")
+Item = TypeVar("Item")
 
-# Robertson and Zaragoza's usual saturation; length says little about short turns, hence a low b.
-K1 = 1.2
-B = 0.2
-# Cormack, Clarke and Büttcher 2009.
+BM25_K1 = 1.2
+"""How soon repetition stops to count (Lucene's default)."""
+
+BM25_B = 0.2
+"""How much a long message is marked down. Low, since messages are short: 0.1–0.4 gained .03
+recall@10 over 0.75 on both data sets tried (LoCoMo, REALTALK)."""
+
 RRF_K = 60
-# Word sets that share this much say the same.
-SAME_JACCARD = 0.9
+"""Cormack, Clarke, Büttcher 2009: reciprocal rank fusion."""
+
+NEAR_DUPLICATE_JACCARD = 0.8
+"""Share of common lexemes from which two texts say the same in nearly the same words."""
+
+_NEGATION_WORDS = (
+    "no not never none nor without dont doesnt didnt cant cannot wont isnt wasnt arent nicht kein "
+    "keine не нет ни pas jamais 不 没 沒 無 未 别"
+)
+_NEGATIONS = frozenset(_NEGATION_WORDS.split())
 
 
 def bm25(
     tf: int,
     df: int,
-    documents: int,
+    n_docs: int,
     length: int,
-    average_length: float,
-    k1: float = K1,
-    b: float = B,
+    avg_length: float,
+    k1: float = BM25_K1,
+    b: float = BM25_B,
 ) -> float:
-    """The weight of one lexeme in one document (Robertson and Zaragoza 2009); never negative.
+    """The score one query term adds to a document; 0 for a term it does not have, never negative.
 
-    `tf` occurrences in a document of `length` words; `df` of `documents` documents hold it.
+    `tf` is its frequency in the document, `df` the number of documents that have it among `n_docs`
+    (statistics may lag behind: both are raised to what is certain); `length` and `avg_length` are
+    in words. Robertson and Zaragoza 2009, with Lucene's idf ln(1 + (N - df + ½) / (df + ½)).
     """
-    rarity = math.log1p((documents - df + 0.5) / (df + 0.5)) if df <= documents else 0.0
-    relative = length / average_length if average_length > 0 else 1.0
-    return rarity * tf * (k1 + 1) / (tf + k1 * (1 - b + b * relative))
+    if tf <= 0:
+        return 0.0
+    df = max(df, 1)
+    n_docs = max(n_docs, df)
+    idf = log(1 + (n_docs - df + 0.5) / (df + 0.5))
+    relative = length / avg_length if avg_length > 0 else 1.0
+    return idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * relative))
 
 
 def fuse_min_max(
     arms: Mapping[str, Mapping[int, float]], weights: Mapping[str, float] | None = None
 ) -> dict[int, float]:
-    """One score 0..1 for each item: each arm scaled to 0..1 over all candidates, then averaged.
+    """One score in 0..1 for every candidate of any arm: the weighted mean of the arms' scores,
+    each normalised to 0..1 over all candidates of this query.
 
-    Every candidate should be scored in every arm; one that is missing counts as the arm's lowest.
-    Weights are equal unless given. Beat reciprocal ranks on two data sets.
+    Every candidate should have been scored in every arm before (a text without a query term has
+    BM25 0); one that an arm has no finite score for counts as that arm's lowest. An arm that gives
+    all the same tells nothing and gives all 1. Weights are equal unless given; they are not
+    negative, and an arm without one has 1.
     """
-    total = sum((weights or {}).get(name, 1.0) for name in arms) or 1.0
-    fused = {item: 0.0 for scores in arms.values() for item in scores}
-    for name, scores in arms.items():
-        if not scores:
-            continue
-        low, high = min(scores.values()), max(scores.values())
-        share = (weights or {}).get(name, 1.0) / total
-        for item, value in scores.items():
-            scaled = (value - low) / (high - low) if high > low else 1.0
-            fused[item] += share * scaled
+    candidates = {candidate for scores in arms.values() for candidate in scores}
+    fused = dict.fromkeys(sorted(candidates), 0.0)
+    total = sum((weights or {}).get(arm, 1.0) for arm in arms)
+    if total <= 0:
+        return fused
+    for arm in sorted(arms):
+        share = (weights or {}).get(arm, 1.0) / total
+        finite = [score for score in arms[arm].values() if isfinite(score)]
+        low, high = min(finite, default=0.0), max(finite, default=0.0)
+        for candidate in fused:
+            score = arms[arm].get(candidate, low)
+            if high == low:
+                fused[candidate] += share
+            elif isfinite(score):
+                fused[candidate] += share * ((score - low) / (high - low))
     return fused
 
 
 def reciprocal_rank_fusion(rankings: Iterable[Sequence[int]], k: int = RRF_K) -> dict[int, float]:
-    """Σ 1 / (k + rank) over the rankings, ranks from 1."""
+    """The sum of 1 / (k + rank) over the rankings that hold an id; ranks begin at 1."""
     fused: dict[int, float] = {}
     for ranking in rankings:
-        for rank, item in enumerate(ranking, 1):
-            fused[item] = fused.get(item, 0.0) + 1 / (k + rank)
+        for rank, candidate in enumerate(dict.fromkeys(ranking), start=1):
+            fused[candidate] = fused.get(candidate, 0.0) + 1 / (k + rank)
     return fused
 
 
-def diversify(items: Sequence[T], key: Callable[[T], str], limit: int) -> list[T]:
-    """The first `limit` items that don't say what an earlier one already says.
+def jaccard(one: Set[str], other: Set[str]) -> float:
+    """Share of common members, 0..1; two empty sets are alike."""
+    if not one and not other:
+        return 1.0
+    return len(one & other) / len(one | other)
 
-    Two texts say the same when their normalised text is equal, or their sets of words overlap by
-    nine tenths (Jaccard).
+
+def likeness(one: Set[str], other: Set[str]) -> float:
+    """The Jaccard index of two texts' lexemes, but 0 if they differ in a number or a negation: a
+    changed port or a denial is news, however many words are the same."""
+    different = one ^ other
+    if different & _NEGATIONS or any(re.search(r"\d", lexeme) for lexeme in different):
+        return 0.0
+    return jaccard(one, other)
+
+
+def diversify(
+    items: Sequence[Item],
+    key: Callable[[Item], str],
+    similarity: Callable[[Item, Item], float],
+    limit: int,
+    threshold: float = NEAR_DUPLICATE_JACCARD,
+) -> list[Item]:
+    """The first `limit` of `items` in their order, near duplicates behind everything else.
+
+    An item is a near duplicate of an earlier one if it has the same key, or is at least
+    `threshold` similar to one that is kept; such items only fill slots that nothing else takes.
+    At most `limit` comparisons an item.
     """
-    kept: list[T] = []
-    seen: list[tuple[str, frozenset[str]]] = []
+    kept: list[Item] = []
+    behind: list[Item] = []
+    keys: set[str] = set()
     for item in items:
-        if len(kept) == limit:
+        if len(kept) >= limit:
             break
-        normal = content_key(key(item))
-        words = frozenset(normal.split())
-        if any(normal == other or _overlap(words, theirs) for other, theirs in seen):
-            continue
-        kept.append(item)
-        seen.append((normal, words))
-    return kept
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> bool:
-    # Of few words a single other one may turn the meaning.
-    if min(len(one), len(other)) < 10:
-        return False
-    return len(one & other) >= SAME_JACCARD * len(one | other)
-
-
-def pack(items: Sequence[T], max_tokens: int, cost: Callable[[T], int]) -> tuple[list[T], int]:
-    """By rank, what fits into `max_tokens` together, and how many were left out.
-
-    The first item is always kept: an answer that holds nothing because its best part is long would
-    look like no answer.
-    """
-    kept: list[T] = []
-    left = max_tokens
-    for item in items:
-        price = cost(item)
-        if price <= left or not kept:
+        if key(item) in keys or any(similarity(item, other) >= threshold for other in kept):
+            behind.append(item)
+        else:
             kept.append(item)
-            left -= price
-    return kept, len(items) - len(kept)
+            keys.add(key(item))
+    return [*kept, *behind][: max(limit, 0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Packed(Generic[Item]):
+    """What fits and what was left out, each by rank; `shortened`: the one kept item is a part."""
+
+    kept: tuple[Item, ...]
+    left_out: tuple[Item, ...]
+    shortened: bool = False
+
+
+def pack(
+    items: Sequence[Item],
+    max_tokens: int,
+    cost: Callable[[Item], int],
+    shorten: Callable[[Item, int], Item],
+) -> Packed[Item]:
+    """Fill `max_tokens` by rank: an item that does not fit any more is left out, smaller ones after
+    it may still fit.
+
+    If not even one fits, the first is given shortened, so that a large answer is not no answer:
+    `shorten(item, max_tokens)` makes it fit as well as it can; if it then costs nothing, or still
+    too much, nothing is kept.
+    """
+    kept: list[Item] = []
+    left_out: list[Item] = []
+    room = max_tokens
+    for item in items:
+        needed = cost(item)
+        if needed <= room:
+            kept.append(item)
+            room -= needed
+        else:
+            left_out.append(item)
+    if left_out and not kept:
+        short = shorten(left_out[0], max_tokens)
+        if 0 < cost(short) <= max_tokens:
+            return Packed((short,), tuple(left_out[1:]), shortened=True)
+    return Packed(tuple(kept), tuple(left_out))

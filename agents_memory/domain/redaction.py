@@ -19,10 +19,10 @@ pattern either succeeds or gives up after a bounded number of characters, so tim
 
 import math
 import re
+import string
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 _ROUNDS = 8
 """Replacing one secret may lay bare another; more rounds than two are never seen in practice."""
@@ -47,36 +47,6 @@ def redact(text: str) -> Redacted:
             break
         counts += found
     return Redacted(text, dict(counts))
-
-
-def redact_metadata(value: Any, name: str = "") -> tuple[Any, dict[str, int]]:
-    """The same for JSON-like metadata: every string in it, judged also by the name it stands under.
-
-    Returns a redacted copy and the counts; names and values that are not strings stay.
-    """
-    counts: Counter[str] = Counter()
-    if isinstance(value, str):
-        redacted = redact(value)
-        counts.update(redacted.counts)
-        value = redacted.text
-        noun = _NOUN_AT_END.search(_lowered(name))
-        if noun and (kind := _secret_kind(_Assigned(name, noun[0], "=", value, "", quoted=True))):
-            counts[kind] += 1
-            value = _mark(kind)
-    elif isinstance(value, Mapping):
-        copy = {}
-        for key, inner in value.items():
-            copy[key], inside = redact_metadata(inner, str(key))
-            counts.update(inside)
-        value = copy
-    elif isinstance(value, (list, tuple)):
-        items = []
-        for inner in value:
-            item, inside = redact_metadata(inner, name)
-            items.append(item)
-            counts.update(inside)
-        value = items
-    return value, dict(counts)
 
 
 def _mark(kind: str) -> str:
@@ -232,12 +202,10 @@ _URL_PASSWORD = re.compile(
 )
 _AUTHORIZATION = re.compile(
     r"authorization[\"'\\]{0,3}\s{0,4}[:=]\s{0,4}[\"'\\]{0,3}"
-    r"(?:bearer|basic|token|apikey|digest)\s{1,4}([^\s\"'\\,;<>]{8,4096}+)"
+    r"(?:bearer|basic|token|apikey|digest)\s{1,4}([^\s\"'\\,;<>]{8,}+)"
 )
 _BEARER = re.compile(r"(?<![a-z])bearer\s{1,4}([a-z0-9._~+/=-]{16,}+)")
-_USER_OPTION = re.compile(
-    r"(?<![a-z0-9-])(?:-u|--user)[ =][\"']?[^\s:\"']{1,64}+:([^\s\"']{4,128}+)"
-)
+_USER_OPTION = re.compile(r"(?<![a-z0-9-])(?:-u|--user)[ =][\"']?[^\s:\"']{1,64}+:([^\s\"']{4,}+)")
 
 
 def _url_passwords(text: str, found: Counter[str]) -> str:
@@ -273,19 +241,23 @@ _PASSWORD_NOUNS = (
     "password|passwd|passphrase|passcode|pass|pwd|密码|密碼|口令|パスワード|비밀번호|пароль"
     "|contraseña|passwort|kennwort|senha"
 )
-_NOUNS = _PASSWORD_NOUNS + "|secret|token|key|credentials?|authorization|密钥|密鑰|令牌"
+_NOUNS = _PASSWORD_NOUNS + "|secret|token|key(?:_base)?|credentials?|authorization|密钥|密鑰|令牌"
 _NOUN_AT_END = re.compile(rf"(?:{_NOUNS})\Z")
+# The last separator, a mere space, counts only after a command line option.
 _ASSIGNMENT = re.compile(
     rf"({_NOUNS})"
-    r"([\"'`\])\\]{0,4}[^\S\n]{0,4}(?:=>|:=|[:=：＝])[^\S\n]{0,4}"
-    r"|[^\S\n]{0,2}(?:是|为|為|は|는|은)[^\S\n]{0,2}|[^\S\n]{1,2}(?:is|ist|es|est|é)[^\S\n:]{1,3})"
+    r"([\"'`\])\\]{0,4}[ \t]{0,4}(?:=>|:=|[:=：＝])[ \t]{0,4}"
+    r"|[ \t]{0,2}(?:是|为|為|は|는|은)[ \t]{0,2}[:：]?[ \t]{0,2}"
+    r"|[ \t]{1,2}(?:is|ist|es|est|é)[ \t:]{1,3}|[ \t]{1,2})"
 )
-_JUDGED_CHARS = 128  # Enough to tell what a value is; values may overlap, so this bounds the work.
-_NAME_BEFORE = re.compile(r"[A-Za-z0-9_.-]{0,40}\Z")
-_VALUE = re.compile(
-    r"\\?\"([^\"\\\n]{1,512}+)|\\?'([^'\\\n]{1,512}+)|`([^`\n]{1,512}+)"
-    r"|([^\s\"'`<>(){}\[\],;&\\\u0080-\U0010ffff]{1,512}+)"
+_NAME_CHARACTERS = string.ascii_letters + string.digits + "_.-"
+_VALUE = (
+    r"\\?\"([^\"\\\n]{1,MAX}+)|\\?'([^'\\\n]{1,MAX}+)|`([^`\n]{1,MAX}+)"
+    r"|([^\s\"'`<>(){}\[\],;&\\\u0080-\U0010ffff]{1,MAX}+)"
 )
+# The head tells what a value is. Values may overlap, so only the head is read for each.
+_VALUE_HEAD = re.compile(_VALUE.replace("MAX", "128"))
+_VALUE_WHOLE = re.compile(_VALUE.replace("MAX", ""))
 _SECRET_KEY_NAME = re.compile(
     r"(?:api|access|secret|private|auth|account|encryption|signing|master|service|shared|license"
     r"|deploy|webhook|client|storage)\Z"
@@ -316,32 +288,25 @@ def _assignments(text: str, found: Counter[str]) -> str:
 def _assigned_spans(text: str) -> Iterator[tuple[int, int, str]]:
     done = 0
     for match in _ASSIGNMENT.finditer(_lowered(text)):
-        value = _VALUE.match(text, match.end()) if match.start() >= done else None
-        if not value:
+        head = _VALUE_HEAD.match(text, match.end()) if match.start() >= done else None
+        if not head:
             continue
-        start, end = value.span(value.lastindex or 0)
-        quoted = value.lastindex != 4
-        if not quoted:
-            end -= len(value[0]) - len(value[0].rstrip("."))
-        elif _ends_a_string(text, match, value[0]):
+        before = text[max(0, match.start() - 50) : match.start()]
+        prefix = before[len(before.rstrip(_NAME_CHARACTERS)) :]
+        before = before.removesuffix(prefix)
+        quoted = head.lastindex != 4
+        # In `ask("Password: ", x)` the quote after the name closes the one before it.
+        closing = quoted and before[-1:] == head[0].lstrip("\\")[0] and before[-1:] not in match[2]
+        if closing or before.endswith("[redacted:"):
             continue
-        name = text[_name_start(text, match.start()) : match.end(1)]
-        head = text[start : min(end, start + _JUDGED_CHARS)]
-        assigned = _Assigned(name, match[1], match[2], head, text[end : end + 1], quoted)
-        if kind := _secret_kind(assigned):
-            done = end
-            yield start, end, kind
-
-
-def _name_start(text: str, noun_start: int) -> int:
-    before = _NAME_BEFORE.search(text, max(0, noun_start - 40), noun_start)
-    return before.start() if before else noun_start
-
-
-def _ends_a_string(text: str, match: re.Match[str], value: str) -> bool:
-    """Whether the quote after a name closes the one before it, as in `ask("Password: ", x)`."""
-    at, quote = _name_start(text, match.start()), value.lstrip("\\")[0]
-    return text[max(0, at - 1) : at] == quote and quote not in match[2]
+        name = prefix + text[slice(*match.span(1))]
+        value, after = head[head.lastindex or 0], text[head.end() : head.end() + 1]
+        kind = _secret_kind(_Assigned(name, match[1], match[2], value, after, quoted))
+        whole = _VALUE_WHOLE.match(text, match.end()) if kind else None
+        if kind and whole:
+            start, end = whole.span(whole.lastindex or 0)
+            done = end if quoted else start + len(text[start:end].rstrip("."))
+            yield start, done, kind
 
 
 def _secret_kind(assigned: _Assigned) -> str | None:
@@ -349,14 +314,15 @@ def _secret_kind(assigned: _Assigned) -> str | None:
     noun, value = assigned.noun, assigned.value
     prefix = assigned.name[: -len(noun)].lower().rstrip("_-")
     if (
-        prefix.endswith(("redacted:", "public", "publickey"))
+        (assigned.separator.isspace() and not assigned.name.startswith("--"))
+        or prefix.endswith(("public", "publickey"))
         or _is_placeholder(value)
         or _is_code(assigned)
     ):
         return None
-    if noun == "key" and not (_SECRET_KEY_NAME.search(prefix) or assigned.environment):
+    if noun.startswith("key") and not (_SECRET_KEY_NAME.search(prefix) or assigned.environment):
         return None
-    if noun == "pass" and not assigned.name.lower().endswith("_pass"):
+    if noun == "pass" and not (assigned.name.lower().endswith("_pass") or assigned.environment):
         return None
     if re.fullmatch(_PASSWORD_NOUNS, noun):
         return "password" if _is_password(assigned) else None
@@ -372,6 +338,8 @@ def _is_password(assigned: _Assigned) -> bool:
         # One word in lower case may be a password; a sentence or a capitalised word is a label.
         return not _is_wordy(value) or (value.isalpha() and value.islower())
     if not _is_wordy(value):
+        return True
+    if any(sign in assigned.separator for sign in ":=：＝") and _PASSPHRASE.fullmatch(value):
         return True
     if assigned.noun > "\u3000":
         return value.isascii() and len(value) >= 6
@@ -390,6 +358,8 @@ def _is_code(assigned: _Assigned) -> bool:
     )
 
 
+# Prose joins two words, seldom three.
+_PASSPHRASE = re.compile(r"\w{2,24}(?:[-_+.]\w{2,24}){2,}[.!]?")
 _PATH = re.compile(r"(?:[~.]{0,2}|[A-Za-z]:)(?:/[\w.@-]{1,24}+){2,}+/?")
 _ATTRIBUTE = re.compile(r"[A-Za-z_]+[0-9]?(?:(?:\.|\?\.|->|::)[A-Za-z_]+[0-9]?)+[!?;]?")
 _NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from agents_memory.domain.fencing import TAG
+from agents_memory.domain.fencing import fence
 from agents_memory.domain.messages import Screening, Trust
 
 FORGED_FENCE = "forged_fence"
@@ -81,8 +81,10 @@ def _closes_fence(text: str) -> bool:
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
 )
+# The name of our marker, from its closing line.
+_TAG = fence("", "any").rpartition("</")[2].rstrip(">")
 # In quotes it is talked about, as in our own documentation.
-_MARKER = re.compile(rf"(?<![\"'`])<\s{{0,5}}(?P<closing>/?)\s{{0,5}}{TAG}")
+_MARKER = re.compile(rf"(?<![\"'`])<\s{{0,5}}(?P<closing>/?)\s{{0,5}}{re.escape(_TAG)}")
 _QUOTED = re.compile(
     r"```.*?```|`[^`\n]*`|\"[^\"\n]{0,400}\"|“[^”]{0,400}”|„[^“”]{0,400}[“”]|«[^»]{0,400}»"
     r"|「[^」]{0,400}」|『[^』]{0,400}』|^[ \t]*>[^\n]*",
@@ -95,8 +97,9 @@ _NAMED = re.compile(
 
 # Where an order can begin: a sentence, a line, a list item, or behind a word that presses.
 _ORDER = (
-    r"(?:^|[\n.!?:;>\]\)*#\-–—。！？：；,，、\"“«「]\s*"
-    r"|\b(?:please|now|must|should|then|and|bitte|por favor|s'il (?:te|vous) pla[iî]t|请|請|你|必须|立即)\s*)"
+    r"(?:^|[\n.!?:;>\]\)*#\-–—。！？：；,，、\"“«「]\s{0,3}"
+    r"|\b(?:please|now|must|should|then|and|bitte|por favor|s'il (?:te|vous) pla[iî]t)\s{0,3}"
+    r"|[请請你]|必须|立即)"
 )
 _BUT = r"(?:[\w'’]+\s+){0,4}"
 
@@ -110,8 +113,9 @@ _OVERRIDE = re.compile(
             rf"{_BUT}(?:previous|prior|earlier|preceding|above|existing|original|system|safety)\s+"
             r"(?:and\s+\w+\s+)?(?:\w+\s+)?"
             r"(?:instruction|prompt|rule|guideline|direction|directive|command|message)s?",
-            rf"(?:ignore|disregard|forget)\s+{_BUT}(?:instructions?|rules?|prompts?|everything|all)\s+"
-            r"(?:you (?:were given|have been given|have)|(?:given )?(?:above|before|so far|earlier))",
+            rf"(?:ignore|disregard|forget)\s+{_BUT}"
+            r"(?:instructions?|rules?|prompts?|everything|all)\s+"
+            r"(?:you (?:were|have been) given|(?:given )?(?:above|before|so far|earlier))",
             r"(?:ignorier\w*|missachte\w*|vergiss|vergesst|vergessen sie)\s+"
             rf"{_BUT}(?:vorherig|bisherig|früher|obig|vorangegangen|vorig)\w*\s+(?:\w+\s+)?"
             r"(?:anweisung|instruktion|regel|vorgabe|befehl|prompt|anordnung)\w*",
@@ -134,8 +138,8 @@ _OVERRIDE = re.compile(
             "(?:これまで|以前|前|上記|以上|今まで|すべて|全て)の?.{0,10}"
             "(?:指示|命令|ルール|プロンプト|指令|規則).{0,6}(?:無視|忘れ|破棄)"
             "(?:しろ|せよ|しなさい|し?て|ろ|なさい)(?!と)",
-            r"(?:이전|지금까지|앞선|위|기존|모든)의?\s*.{0,10}(?:지시|명령|규칙|지침|프롬프트)\S{0,4}\s*"
-            r".{0,8}(?:무시하(?:고|세요|십시오|라(?!고|는))|무시해(?!도)|잊어|잊고|잊으세요|따르지 마)",
+            "(?:이전|지금까지|앞선|위|기존|모든)의?.{0,12}(?:지시|명령|규칙|지침|프롬프트).{0,12}"
+            "(?:무시하(?:고|세요|십시오|라(?!고|는))|무시해(?!도)|잊어|잊고|잊으세요|따르지 마)",
         )
     )
     + r")",
@@ -208,8 +212,8 @@ _ORDERS = {
         (
             r"\b(?:send|post|upload|forward|e-?mail|transmit|leak|exfiltrate|reveal|print|output"
             r"|disclose|share|paste|dump)\b",
-            r"\b(?:memory|memories|secrets?|api.?keys?|passwords?|tokens?|credentials?|private keys?"
-            r"|system prompt|environment variables|conversation history)\b",
+            r"\b(?:memory|memories|secrets?|api.?keys?|passwords?|tokens?|credentials?"
+            r"|private keys?|system prompt|environment variables|conversation history)\b",
         ),
         (
             r"\b(?:send|schick|verrat|gib|geben sie|veröffentlich|zeig|leite)\w*",
@@ -241,6 +245,6 @@ _ORDERS = {
         ),
         ("密钥|密码|密碼|秘密|令牌|记忆|記憶", "发送|发到|发给|上传|泄露|發送|傳送"),
         ("apiキー|パスワード|秘密|トークン|認証情報|記憶", "送信|送って|送れ|漏ら|公開|転送"),
-        (r"api\s*키|비밀번호|암호|비밀|토큰|기억", "보내|전송|업로드|공개|유출"),
+        (r"api\s{0,3}키|비밀번호|암호|비밀|토큰|기억", "보내|전송|업로드|공개|유출"),
     ),
 }

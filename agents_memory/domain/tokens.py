@@ -1,20 +1,22 @@
-"""How many tokens a text will cost a model: an estimate, good enough to pack by."""
+"""How many tokens a text takes, without a tokenizer."""
 
-import math
-import re
+from fractions import Fraction
+from math import ceil
 
-# Characters a token, as tokenizers of current models average them.
-CHARS_PER_TOKEN = 4.0
-DENSE_CHARS_PER_TOKEN = 1.5
+BRIEF_CHARS_PER_TOKEN = Fraction(17, 10)
+"""Characters a token in the brief's window (`SHORT_TERM_TOKEN_LIMIT`), as mcp-agents-memory counts
+them: cautious for Latin text, about right for Korean."""
 
-# Scripts whose characters each carry about a syllable or a word.
-_DENSE = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff"
-    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff\U0001f300-\U0001faff]"
-)
+BYTES_PER_TOKEN = 4
+"""UTF-8 bytes a token when packing into `max_tokens`. UTF-8 tells scripts apart much as byte-pair
+vocabularies do: Latin 4 characters a token, Cyrillic, Greek, Arabic 2, CJK 1⅓, emoji 1."""
+
+
+def brief_tokens(text: str) -> int:
+    """Tokens of `text` in the brief's window: characters / 1.7, rounded up."""
+    return ceil(len(text) / BRIEF_CHARS_PER_TOKEN)
 
 
 def estimate_tokens(text: str) -> int:
-    """About as many tokens as `text` has; never 0 for a text that is not empty."""
-    dense = len(_DENSE.findall(text))
-    return math.ceil(dense / DENSE_CHARS_PER_TOKEN + (len(text) - dense) / CHARS_PER_TOKEN)
+    """Tokens of `text` for a language model, by script: UTF-8 bytes / 4, rounded up."""
+    return ceil(len(text.encode("utf-8", "surrogatepass")) / BYTES_PER_TOKEN)

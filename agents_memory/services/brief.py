@@ -7,12 +7,12 @@ from agents_memory.clock import Clock
 from agents_memory.domain.brief import Section, compose, one_line
 from agents_memory.domain.fencing import fence
 from agents_memory.domain.memories import MemoryView
+from agents_memory.domain.tokens import BRIEF_CHARS_PER_TOKEN
 from agents_memory.storage import memories, messages, patches
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.messages import ActiveProject, MessageView
 
 STARTUP_MAX_CHARS = 8_000
-CHARS_PER_TOKEN = 1.7
 RECENT_HERE, RECENT_HERE_CHARS = 8, 300
 RECENT_ELSEWHERE, RECENT_ELSEWHERE_CHARS = 4, 100
 MAX_PINNED = 20
@@ -103,7 +103,7 @@ class Briefing:
         here, elsewhere = material.here, material.elsewhere
         if not same_platform:
             here, elsewhere = [], sorted([*here, *elsewhere], key=_said, reverse=True)
-        limit = min(STARTUP_MAX_CHARS, int(self._token_limit * CHARS_PER_TOKEN))
+        limit = min(STARTUP_MAX_CHARS, int(self._token_limit * BRIEF_CHARS_PER_TOKEN))
         sections = [
             Section("About the user", _paragraphs(material.core)),
             *(

@@ -1,12 +1,13 @@
 """The one way in: every writer hands its turns to this service."""
 
+import asyncio
 from dataclasses import replace
 
 from agents_memory.clock import Clock
 from agents_memory.domain import ids
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.fencing import strip_fenced
-from agents_memory.domain.lexical import analyse, to_tsvector_literal
+from agents_memory.domain.lexical import Analysis, analyse, to_tsvector_literal
 from agents_memory.domain.messages import Draft, Role, Stored
 from agents_memory.domain.redaction import redact
 from agents_memory.domain.text import MAX_MESSAGE_BYTES, is_blank, repair
@@ -16,6 +17,7 @@ from agents_memory.storage.notify import Hints
 
 FIRST_STAGE = "screen"
 MAX_LABEL_CHARS = 500
+LARGE_CHARS = 50_000
 
 
 class Intake:
@@ -32,11 +34,14 @@ class Intake:
         Refuses an empty turn and one of more than 16 MiB. Raises DatabaseUnavailable when the
         database stays away; nothing is stored then.
         """
-        prepared = prepare(draft)
-        if isinstance(prepared, Refusal):
-            return prepared
-        clean, redactions = prepared
-        analysis = analyse(clean.text)
+        if len(draft.text) > LARGE_CHARS:
+            # A second of work on text must not hold up what else this process is asked.
+            ready = await asyncio.to_thread(_ready, draft)
+        else:
+            ready = _ready(draft)
+        if isinstance(ready, Refusal):
+            return ready
+        clean, redactions, analysis = ready
         intake_id = ids.intake_id(self._clock.now())
 
         async def insert(connection: Connection) -> messages.Row:
@@ -57,6 +62,14 @@ class Intake:
         # A row of this very intake was ours, even when the first answer to it was lost.
         duplicate = not row.added and row.intake_id != intake_id
         return Stored(row.id, row.intake_id, clean.role, row.created_at, duplicate, redactions)
+
+
+def _ready(draft: Draft) -> tuple[Draft, dict[str, int], Analysis] | Refusal:
+    prepared = prepare(draft)
+    if isinstance(prepared, Refusal):
+        return prepared
+    clean, redactions = prepared
+    return clean, redactions, analyse(clean.text)
 
 
 def prepare(draft: Draft) -> tuple[Draft, dict[str, int]] | Refusal:

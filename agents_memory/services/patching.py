@@ -226,9 +226,7 @@ class _Transaction:
         analysis = analyse(f"{add.subject}\n{add.content}")
         p_tag = None
         if request.project is not None:
-            known = await tags.resolve_projects(connection, request.project)
-            if known:
-                p_tag = await tags.find_or_add_project(connection, request.project, "directory")
+            p_tag = await tags.find_project(connection, request.project)
         new = memories.NewMemory(
             user_id=request.user_id,
             scope=add.scope,

@@ -12,7 +12,7 @@ from agents_memory.domain.filters import Filters
 from agents_memory.domain.lexical import analyse, query_terms
 from agents_memory.domain.memories import MemoryView
 from agents_memory.domain.messages import Trust
-from agents_memory.domain.ranking import diversify, fuse_min_max, jaccard, pack
+from agents_memory.domain.ranking import diversify, fuse_min_max, likeness, pack
 from agents_memory.domain.text import content_key, is_blank, repair, truncate
 from agents_memory.domain.tokens import estimate_tokens
 from agents_memory.embedding.protocol import Embedder
@@ -305,7 +305,7 @@ async def _load_distinct(
     return diversify(
         distinct,
         key=lambda item: content_key(item.text),
-        similarity=lambda one, other: jaccard(words[one.id], words[other.id]),
+        similarity=lambda one, other: likeness(words[one.id], words[other.id]),
         limit=request.limit,
     )
 

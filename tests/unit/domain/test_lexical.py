@@ -1,7 +1,7 @@
 """The keyword arm's analyser (F30, F31, D5, D10, D14)."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents_memory.domain.lexical import (
@@ -237,6 +237,7 @@ def test_a_row_of_nothing_but_new_words_stays_within_its_bound() -> None:
     assert MAX_TSVECTOR_BYTES / 2 < stored <= MAX_TSVECTOR_BYTES
 
 
+@settings(deadline=None)
 @given(ANY_TEXT | TOKENS)
 def test_any_text_has_bounded_lexemes(text: str) -> None:
     """D10, F31"""
@@ -250,6 +251,7 @@ def test_any_text_has_bounded_lexemes(text: str) -> None:
     assert row.length >= 0
 
 
+@settings(deadline=None)
 @given(ANY_TEXT | TOKENS)
 def test_every_row_with_a_word_is_found_by_its_own_text(text: str) -> None:
     terms = query_terms(text)
@@ -257,6 +259,7 @@ def test_every_row_with_a_word_is_found_by_its_own_text(text: str) -> None:
     assert set(terms) <= analyse(text).terms.keys()
 
 
+@settings(deadline=None)
 @given(st.lists(TOKENS, min_size=1, max_size=5))
 def test_lines_together_hold_what_each_holds(lines: list[str]) -> None:
     together = analyse("\n".join(lines)).terms.keys()

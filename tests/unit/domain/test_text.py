@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents_memory.domain.text import (
@@ -50,6 +50,7 @@ def test_everything_else_stays_byte_for_byte(said: str) -> None:
     assert repair(said) == Repaired(said, ())
 
 
+@settings(deadline=None)
 @given(ANY_TEXT | CODE_UNITS)
 def test_repaired_text_can_be_stored_and_repairing_twice_changes_nothing(text: str) -> None:
     """I1"""
@@ -59,6 +60,7 @@ def test_repaired_text_can_be_stored_and_repairing_twice_changes_nothing(text: s
     assert repair(repaired.text) == Repaired(repaired.text, ())
 
 
+@settings(deadline=None)
 @given(GRAPHEMES, st.integers(min_value=-2, max_value=60))
 def test_a_cut_falls_between_what_a_reader_sees_as_characters(parts: list[str], room: int) -> None:
     text = "".join(parts)
@@ -72,6 +74,7 @@ def test_a_cut_falls_between_what_a_reader_sees_as_characters(parts: list[str], 
     assert text.startswith(cut[:-1])
 
 
+@settings(deadline=None)
 @given(ANY_TEXT, st.integers(min_value=0, max_value=100))
 def test_a_cut_keeps_within_its_bound_for_any_text(text: str, room: int) -> None:
     cut = truncate(text, room)
@@ -122,6 +125,7 @@ def test_a_difference_that_matters_keeps_keys_apart(one: str, other: str) -> Non
     assert content_key(one) != content_key(other)
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_a_key_is_bounded_and_its_own_key(text: str) -> None:
     key = content_key(text)
@@ -147,6 +151,7 @@ def test_what_can_be_seen_is_not_blank(something: str) -> None:
     assert not is_blank(something)
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_text_with_a_letter_is_never_blank(text: str) -> None:
     if any(unicodedata.category(c) in ("Lu", "Ll", "Nd", "Po") for c in text):
