@@ -21,6 +21,7 @@ CONNECTION_LOST: tuple[type[BaseException], ...] = (
     asyncpg.ReadOnlySQLTransactionError,
     asyncpg.TargetServerAttributeNotMatched,
     asyncpg.IdleSessionTimeoutError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
 )
 
 _SCHEMA_STATES = frozenset({"42P01", "42703", "42883", "3F000", "42704"})

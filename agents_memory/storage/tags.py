@@ -11,6 +11,12 @@ async def find_or_add_project(connection: Connection, name: str, origin: str) ->
     return int(await connection.fetchval(SQL["find_or_add_project"].sql, name, origin))
 
 
+async def find_project(connection: Connection, name: str) -> int | None:
+    """The id of a project tag; None when nobody knows it."""
+    value = await connection.fetchval(SQL["find_project"].sql, name)
+    return None if value is None else int(value)
+
+
 async def resolve_projects(connection: Connection, name: str) -> tuple[str, ...]:
     """All names that mean the same project; empty when nobody knows the name."""
     rows = await connection.fetch(SQL["resolve_projects"].sql, name)

@@ -102,8 +102,3 @@ async def next_due(connection: Connection, stages: Sequence[str], epoch: int) ->
     """Seconds until the next row of these stages is due (negative when overdue); None without."""
     value = await connection.fetchval(SQL["next_due"].sql, epoch, list(stages))
     return None if value is None else float(value)
-
-
-async def count_waiting(connection: Connection) -> int:
-    """Rows of any stage that are neither settled nor parked."""
-    return int(await connection.fetchval(SQL["count_waiting"].sql))

@@ -3,12 +3,12 @@
 import asyncio
 
 import pytest
+
 from agents_memory.domain.errors import SchemaMismatch
 from agents_memory.embedding.profiles import HASHING
 from agents_memory.storage import migrate, vectors
 from agents_memory.storage.connections import Database
 from agents_memory.storage.migrate import Step
-
 from tests.conftest import SCHEMA, Pool
 
 
@@ -40,9 +40,7 @@ async def test_processes_that_prepare_at_once_agree(empty_pool: Pool) -> None:
         await owner.close()
 
 
-async def test_a_changed_step_is_refused(
-    empty_pool: Pool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_changed_step_is_refused(empty_pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = empty_pool.database("memory_owner")
     await migrate.migrate(owner)
     first = migrate.steps()[0]

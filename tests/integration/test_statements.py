@@ -1,6 +1,7 @@
 """Every statement fits the schema, and every right is what it should be."""
 
 import pytest
+
 from agents_memory.domain.errors import ConfigurationError
 from agents_memory.storage import queries, vectors
 from agents_memory.storage.connections import Database
@@ -79,7 +80,8 @@ async def test_messages_and_versions_are_immutable_for_runtime_roles(
 
 
 async def test_the_hot_role_changes_no_state_of_messages(owner_database: Database) -> None:
-    assert await _rights(owner_database, "memory_hot", "UPDATE") == {"memories", "profiles"}
+    changed = await _rights(owner_database, "memory_hot", "UPDATE")
+    assert changed == {"memories", "profiles", "captures"}
     assert await _rights(owner_database, "memory_hot", "INSERT") & READ_ONLY_FOR_HOT == set()
 
 
@@ -88,7 +90,11 @@ async def test_a_runtime_role_is_refused_where_it_has_no_right(
     role: str, hot_database: Database, cold_database: Database
 ) -> None:
     database = hot_database if role == "memory_hot" else cold_database
-    for statement in ("DELETE FROM messages", "UPDATE messages SET message = 'x'", "DROP TABLE messages"):
+    for statement in (
+        "DELETE FROM messages",
+        "UPDATE messages SET message = 'x'",
+        "DROP TABLE messages",
+    ):
         with pytest.raises(Exception, match=r"42501"):
             async with database.acquire() as connection:
                 await connection.execute(statement)

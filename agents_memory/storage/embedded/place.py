@@ -123,8 +123,11 @@ def make_home(place: Place, server: Account) -> None:
     if place.home == place.base:
         return
     try:
-        place.home.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-        place.home.mkdir(mode=0o711, exist_ok=True)
+        for path, mode in ((place.home.parent, 0o755), (place.home, 0o711)):
+            if not path.is_dir():
+                path.mkdir(parents=True, exist_ok=True)
+                # The keeper's umask would shut the server's account out.
+                path.chmod(mode)
     except OSError as error:
         raise ConfigurationError(
             f"The account {server.name!r} cannot get to {place.base}, and {place.home} cannot be "

@@ -5,6 +5,10 @@ WITH added AS (
 )
 SELECT id FROM added UNION ALL SELECT id FROM project_tags WHERE name = $1 LIMIT 1
 
+-- name: find_project
+-- The id of a project tag.
+SELECT id FROM project_tags WHERE name = $1
+
 -- name: resolve_projects
 -- All names that mean the same project as the name asked for, along aliases both ways.
 WITH RECURSIVE up AS (

@@ -79,7 +79,3 @@ SELECT stage, attempts, run_after, last_error, parked_reason FROM work WHERE ite
 SELECT extract(epoch FROM min(run_after) - now())::float8 FROM work
 WHERE stage = ANY ($2::text[]) AND parked_reason IS NULL
   AND (claimed_epoch IS NULL OR claimed_epoch <> $1)
-
--- name: count_waiting
--- Rows of any stage that are neither settled nor parked.
-SELECT count(*) FROM work WHERE parked_reason IS NULL

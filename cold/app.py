@@ -1,0 +1,161 @@
+"""The daemon, put together: settings in, an exit code out."""
+
+import argparse
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from agents_memory.clock import Clock, SystemClock
+from agents_memory.domain.errors import MemoryFault
+from agents_memory.embedding.opening import open_embedder
+from agents_memory.embedding.protocol import Embedder
+from agents_memory.observe import Action, configure, get_logger
+from agents_memory.services.opening import open_pool
+from agents_memory.settings import Settings
+from agents_memory.settings.inherited import inherited_environment
+from agents_memory.storage.connections import Database
+from cold.guard import Guard
+from cold.leadership import Held, Leadership
+from cold.passes.embed import Embed
+from cold.passes.embed_memory import EmbedMemory
+from cold.passes.lexeme_statistics import LexemeStatistics
+from cold.passes.missing_vectors import MissingVectors
+from cold.passes.screen import Screen
+from cold.passes.tag import Tag
+from cold.sdnotify import Notifier
+from cold.stopping import Stop, Stopped, ask_when_orphaned, first, stopping_on_signals
+from cold.worker import Finish, Pace, Worker
+
+log = get_logger()
+
+APPLICATION = "mcp-agents-memory coldpath"
+
+
+def main(
+    argv: Sequence[str] | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    kept: bool = False,
+) -> int:
+    """Runs until it is told to stop; 0 when it ended as it should, 1 when something is in its way.
+
+    `environ` is that of this process unless given. `kept`: the keeper of the embedded database
+    started it, so it does not keep that database up, and ends with its parent.
+    """
+    environ = inherited_environment() if environ is None else environ
+    options = _parse(argv)
+    try:
+        settings = Settings.load(environ)
+        configure(settings.log_level, settings.log_format, color=not settings.no_color)
+        for note in settings.notes:
+            log.info(Action.SETTING_NOTED, note=note)
+        if not settings.cold_path_enabled:
+            log.info(Action.STOPPED, reason="COLD_PATH_ENABLED is false")
+            return 0
+        return asyncio.run(_run(settings, options, Notifier(environ), kept=kept))
+    except MemoryFault as fault:
+        log.error(Action.STOPPED, error=fault)
+        return 1
+
+
+async def _run(
+    settings: Settings, options: argparse.Namespace, notifier: Notifier, *, kept: bool
+) -> int:
+    stop = Stop()
+    with stopping_on_signals(stop):
+        sides = [notifier.keep_alive()]
+        if kept:
+            sides.append(ask_when_orphaned(stop))
+        try:
+            code: int = await first(_serve(settings, options, notifier, stop, kept=kept), *sides)
+        except Stopped:
+            code = 0
+    log.info(Action.STOPPED)
+    return code
+
+
+async def _serve(
+    settings: Settings,
+    options: argparse.Namespace,
+    notifier: Notifier,
+    stop: Stop,
+    *,
+    kept: bool,
+) -> int:
+    log.info(Action.STARTING, database=settings.describe_database())
+    embedder = open_embedder(
+        settings.embedding_model,
+        allow_hashing=settings.allow_hash_embeddings,
+        threads=settings.embedding_threads,
+    )
+    opened = await stop.race(open_pool(settings, "cold", application=APPLICATION, hold=not kept))
+    try:
+        worker = compose(
+            opened.database,
+            embedder,
+            stop,
+            SystemClock(),
+            pace=Pace(
+                settings.cold_path_batch_size,
+                settings.cold_path_interval_sec,
+                settings.cold_path_warmup_sec,
+                drain=options.drain,
+            ),
+            max_attempts=settings.cold_path_max_attempts,
+        )
+        leadership = Leadership(
+            opened.database, stop, holder=settings.device_name, wait=not options.exit_if_held
+        )
+
+        async def lead(epoch: int) -> Finish:
+            notifier.status(f"leads the pool, term {epoch}")
+            return await worker.run(epoch)
+
+        notifier.ready()
+        notifier.status("stands by")
+        log.info(Action.READY, embedder=embedder.profile.id)
+        finish = await leadership.run(lead)
+        return 1 if finish is Finish.HELD else 0
+    except Held:
+        log.info(Action.STOPPED, reason="another daemon leads the pool")
+        return 0
+    finally:
+        notifier.stopping()
+        await opened.close()
+        await embedder.close()
+
+
+def compose(
+    database: Database,
+    embedder: Embedder,
+    stop: Stop,
+    clock: Clock,
+    *,
+    pace: Pace,
+    max_attempts: int,
+) -> Worker:
+    """The worker with every pass and chore of this version."""
+    return Worker(
+        database,
+        [Screen(), Embed(embedder), Tag(embedder), EmbedMemory(embedder)],
+        [MissingVectors(database, embedder, clock), LexemeStatistics(database, clock)],
+        guard=Guard(max_attempts),
+        pace=pace,
+        stop=stop,
+        clock=clock,
+    )
+
+
+def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="mcp-agents-memory coldpath",
+        description="The daemon that screens, embeds and tags what agents stored.",
+    )
+    parser.add_argument(
+        "--exit-if-held", action="store_true", help="end with 0 when another daemon leads"
+    )
+    parser.add_argument(
+        "--drain",
+        action="store_true",
+        help="end with 0 when the queue is empty, with 1 when it cannot be emptied",
+    )
+    return parser.parse_args(argv)

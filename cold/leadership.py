@@ -1,0 +1,154 @@
+"""One daemon leads: wait for the lock, begin a term, keep it alive, let go in order."""
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, TypeVar
+
+from agents_memory.domain.errors import DatabaseUnavailable, Deposed, SchemaMismatch
+from agents_memory.observe import Action, get_logger
+from agents_memory.storage import leadership, migrate
+from agents_memory.storage.connections import Database, DedicatedConnection
+from agents_memory.storage.faults import translated
+from cold.guard import Backoff
+from cold.stopping import Stop, Stopped
+
+T = TypeVar("T")
+Work = Callable[[int], Coroutine[Any, Any, T]]
+
+log = get_logger()
+
+# A connection that died without a word would wait for ever, hence a new one now and then.
+WAIT_S = 60.0
+BEAT_LIMIT_S = 3.0
+CLOSE_LIMIT_S = 2.0
+RECONNECT = Backoff(0.5, 2, 30)
+
+
+class Held(Exception):
+    """Another daemon leads, and we were told not to wait for it."""
+
+
+class Leadership:
+    """The lead of one pool, as one candidate.
+
+    `session` are the settings of the connection that holds the lock, `heartbeat_s` seconds between
+    two signs of life on it. Only one coroutine ever uses that connection.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        stop: Stop,
+        *,
+        holder: str,
+        wait: bool = True,
+        session: Mapping[str, str] = leadership.LOCK_SESSION,
+        heartbeat_s: float = leadership.HEARTBEAT_S,
+        backoff: Backoff = RECONNECT,
+    ) -> None:
+        self._database = database
+        self._stop = stop
+        self._holder = holder
+        self._wait = wait
+        self._session = dict(session)
+        self._heartbeat_s = heartbeat_s
+        self._backoff = backoff
+        # Since the last term that lived long enough to show signs of life.
+        self._failures = 0
+
+    async def run(self, work: Work[T]) -> T:
+        """What `work(epoch)` returns in the first term that it lives to the end of.
+
+        When a term is lost the work is cancelled at once, and begun again in the next term. Raises
+        Stopped when the stop comes while no term runs, Held when another leads and `wait` is false.
+        """
+        while True:
+            try:
+                return await self._lead(work)
+            except (DatabaseUnavailable, SchemaMismatch, Deposed) as fault:
+                self._failures += 1
+                log.warning(Action.LEADER_LOST, error=fault)
+            if await self._stop.rest(self._backoff.after(self._failures).total_seconds()):
+                raise Stopped
+
+    async def _lead(self, work: Work[T]) -> T:
+        # Unlike a bare connect, `run` brings a stopped embedded server back.
+        await self._stop.race(self._database.run(migrate.compatibility))
+        connection = await self._locked()
+        try:
+            gone = asyncio.Event()
+            connection.add_termination_listener(lambda _: gone.set())
+            with translated():
+                epoch = await leadership.take_lead(connection, self._holder, os.getpid())
+            log.info(Action.LEADER_ELECTED, epoch=epoch)
+            result = await self._keep(connection, gone, work(epoch))
+            with translated():
+                await leadership.resign_lead(connection, epoch)
+            return result
+        finally:
+            await _close(connection)
+
+    async def _locked(self) -> DedicatedConnection:
+        """A connection that holds the lock of the pool."""
+        told = False
+        while True:
+            connection = await self._stop.race(self._database.connect(**self._session))
+            try:
+                with translated():
+                    if await leadership.try_lock(connection, self._database.schema):
+                        return connection
+                if not self._wait:
+                    raise Held
+                if not told:
+                    log.info(Action.LEADER_WAITING)
+                    told = True
+                await self._stop.race(self._blocked(connection))
+                return connection
+            except TimeoutError:
+                await _close(connection)
+            except BaseException:
+                await _close(connection)
+                raise
+
+    async def _blocked(self, connection: DedicatedConnection) -> None:
+        async with asyncio.timeout(WAIT_S):
+            with translated():
+                await leadership.wait_lock(connection, self._database.schema)
+
+    async def _keep(
+        self, connection: DedicatedConnection, gone: asyncio.Event, work: Coroutine[Any, Any, T]
+    ) -> T:
+        """Runs the work for as long as the connection shows signs of life."""
+        task = asyncio.ensure_future(work)
+        ended = asyncio.ensure_future(gone.wait())
+        try:
+            while True:
+                await asyncio.wait(
+                    {task, ended},
+                    timeout=self._heartbeat_s,
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                if task.done():
+                    return task.result()
+                if ended.done():
+                    raise DatabaseUnavailable(
+                        "the connection that held the lead ended; the lead is sought anew"
+                    )
+                with translated():
+                    async with asyncio.timeout(BEAT_LIMIT_S):
+                        await leadership.beat(connection)
+                self._failures = 0
+        finally:
+            for each in (task, ended):
+                each.cancel()
+            await asyncio.gather(task, ended, return_exceptions=True)
+
+
+async def _close(connection: DedicatedConnection) -> None:
+    """Ends the session, and with it the lock, without ever waiting long."""
+    try:
+        with translated():
+            await connection.close(timeout=CLOSE_LIMIT_S)
+    except DatabaseUnavailable:
+        connection.terminate()

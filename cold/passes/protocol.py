@@ -1,0 +1,56 @@
+"""What a pass is: one kind of work on one kind of item."""
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from agents_memory.storage.connections import Connection
+from cold.guard import Done, RetryLater
+
+
+class Identified(Protocol):
+    """Anything that a row of work can name."""
+
+    @property
+    def id(self) -> int: ...
+
+
+Item = TypeVar("Item", bound=Identified)
+Result = TypeVar("Result")
+
+
+class Pass(Protocol[Item, Result]):
+    """One stage, done by one backend.
+
+    Running the same version twice for an item must change nothing. EmbedderUnavailable out of any
+    method means that the whole stage cannot be worked on now; any other exception blames the item.
+    """
+
+    stage: str
+    backend: str
+    version: int
+    next_stages: tuple[str, ...]
+
+    async def load(self, connection: Connection, ids: Sequence[int]) -> list[Item]:
+        """Reads the items; ids that no longer name one are left out."""
+        ...
+
+    async def prepare(self, items: Sequence[Item]) -> list[Result]:
+        """The work itself, outside of any transaction and without effect: one result an item.
+
+        May be cancelled at any time.
+        """
+        ...
+
+    async def settle(self, connection: Connection, item: Item, result: Result) -> Done | RetryLater:
+        """Writes the outcome, inside a fenced transaction."""
+        ...
+
+
+class Chore(Protocol):
+    """Work on the pool as a whole, without rows in the queue; decides itself whether it is due."""
+
+    name: str
+
+    async def run(self, epoch: int) -> None:
+        """Does what is due, every write fenced by the term."""
+        ...

@@ -1,0 +1,145 @@
+"""Tag: project, free tags, affect and importance of a message, by rules."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agents_memory.domain.affect import Affect
+from agents_memory.domain.errors import EmbedderUnavailable
+from agents_memory.domain.messages import Role
+from agents_memory.domain.tags import normalise_tag, project_from_directory
+from agents_memory.embedding.affect import AffectModel
+from agents_memory.embedding.protocol import Embedder, Vector
+from agents_memory.services.key_phrases import key_phrases
+from agents_memory.storage import messages, tags, vectors
+from agents_memory.storage.connections import Connection
+from agents_memory.storage.messages import PassItem
+from cold.guard import Done
+
+MAX_D_TAGS = 5
+# Importance 1..10 before any model: who speaks, whether it names a subject, how much it moved.
+# People decide more than assistants, assistants more than machines; the middle is left to feeling.
+BASE_IMPORTANCE = {Role.USER: 4, Role.ASSISTANT: 3, Role.SYSTEM: 2, Role.TOOL: 1}
+SUBJECT_IMPORTANCE = 1
+INTENSITY_IMPORTANCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Taggable:
+    """A message and the mean of its chunk vectors (length 1), None when it has none."""
+
+    message: PassItem
+    vector: Vector | None
+
+    @property
+    def id(self) -> int:
+        return self.message.id
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """What the rules say; `affect` is None where there is no vector to read it from."""
+
+    project: str | None
+    d_tags: tuple[str, ...]
+    affect: Affect | None
+    importance: int
+
+
+class Tag:
+    """The rules backend; a model may do it anew later, as the result row says who did it."""
+
+    stage = "tag"
+    backend = "rules"
+    version = 1
+    next_stages: tuple[str, ...] = ()
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._affects: AffectModel | None = None
+
+    async def load(self, connection: Connection, ids: Sequence[int]) -> list[Taggable]:
+        model = await vectors.find_active_model(connection)
+        means: dict[int, Vector] = {}
+        # Affect is read in the space of this daemon's embedder; other vectors mean nothing there.
+        if model is not None and model.profile == self._embedder.profile.id:
+            found = await vectors.list_message_chunks(connection, model, ids)
+            means = {item: _mean([c.vector for c in chunks]) for item, chunks in found.items()}
+        return [
+            Taggable(item, means.get(item.id))
+            for item in await messages.list_for_pass(connection, ids)
+        ]
+
+    async def prepare(self, items: Sequence[Taggable]) -> list[Tagged]:
+        if self._affects is None and any(item.vector is not None for item in items):
+            self._affects = await self._fit()
+        return [await asyncio.to_thread(self._tag, item) for item in items]
+
+    async def _fit(self) -> AffectModel:
+        try:
+            return await AffectModel.fit(self._embedder)
+        except EmbedderUnavailable:
+            raise
+        except Exception as error:
+            raise EmbedderUnavailable(
+                f"affect cannot be learned from {self._embedder.profile.id} "
+                f"({type(error).__name__}); run `mcp-agents-memory doctor` to test the model"
+            ) from error
+
+    def _tag(self, item: Taggable) -> Tagged:
+        message = item.message
+        affect = None
+        if item.vector is not None and self._affects is not None:
+            affect = self._affects.score(item.vector, message.text)
+        d_tags = key_phrases(message.text, MAX_D_TAGS)
+        return Tagged(project_of(message), d_tags, affect, importance(message.role, d_tags, affect))
+
+    async def settle(self, connection: Connection, item: Taggable, result: Tagged) -> Done:
+        p_tag = None
+        if result.project is not None:
+            p_tag = await tags.find_or_add_project(connection, result.project, "directory")
+        await messages.settle_tags(
+            connection,
+            item.id,
+            p_tag=p_tag,
+            d_tags=result.d_tags,
+            importance=result.importance,
+            valence=None if result.affect is None else result.affect.valence,
+            intensity=None if result.affect is None else result.affect.intensity,
+        )
+        for model in await vectors.list_models(connection):
+            await vectors.sync_message_vectors(connection, model, item.id)
+        await messages.record_result(
+            connection,
+            item.id,
+            stage=self.stage,
+            backend=self.backend,
+            version=self.version,
+            detail={"d_tags": len(result.d_tags), "affect": result.affect is not None},
+        )
+        return Done()
+
+
+def project_of(message: PassItem) -> str | None:
+    """The project of a message: what its writer called it, else what its directory says.
+
+    By the letters of the path alone, since it may be of another machine.
+    """
+    hint = None if message.project_hint is None else normalise_tag(message.project_hint)
+    return hint or project_from_directory(message.cwd)
+
+
+def importance(role: Role, d_tags: Sequence[str], affect: Affect | None) -> int:
+    """1..10, but never above 9 without a model: the base of the role, a subject, the intensity."""
+    felt = 0.0 if affect is None else affect.intensity
+    subject = SUBJECT_IMPORTANCE if d_tags else 0
+    return BASE_IMPORTANCE[role] + subject + round(INTENSITY_IMPORTANCE * felt)
+
+
+def _mean(chunks: Sequence[Vector]) -> Vector:
+    mean = np.mean(chunks, axis=0)
+    length = float(np.linalg.norm(mean))
+    # Chunks that cancel each other out leave no direction; the first then stands for all.
+    return (mean / length).astype(np.float32) if length > 1e-6 else chunks[0]

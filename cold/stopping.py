@@ -1,0 +1,108 @@
+"""Stopping: asked for once, seen by every wait."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from agents_memory.observe import Action, get_logger
+
+T = TypeVar("T")
+
+log = get_logger()
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class Stopped(Exception):
+    """Raised out of a wait when the daemon is told to end."""
+
+
+class Stop:
+    """The wish to end; belongs to one event loop."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    @property
+    def asked(self) -> bool:
+        return self._event.is_set()
+
+    def ask(self) -> None:
+        """From now on every wait is over; safe to repeat."""
+        self._event.set()
+
+    async def rest(self, seconds: float, *wakers: asyncio.Event) -> bool:
+        """Waits for the stop, a waker or the end of the time; whether the stop was asked for."""
+        tasks = [asyncio.ensure_future(event.wait()) for event in (self._event, *wakers)]
+        try:
+            await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await _end(tasks)
+        return self.asked
+
+    async def race(self, work: Coroutine[Any, Any, T]) -> T:
+        """What `work` returns or raises; when the stop is first, cancels it and raises Stopped."""
+        if self.asked:
+            work.close()
+            raise Stopped
+        return await first(work, self._told())
+
+    async def _told(self) -> Any:
+        await self._event.wait()
+        raise Stopped
+
+
+async def first(*branches: Coroutine[Any, Any, T]) -> T:
+    """What the branch that ends first returns or raises; the others are cancelled and waited for.
+
+    Of branches that end at the same time the one named first counts.
+    """
+    tasks = [asyncio.ensure_future(branch) for branch in branches]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        ended = next(task for task in tasks if task.done())
+    finally:
+        await _end(tasks)
+    return ended.result()
+
+
+async def _end(tasks: list[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@contextmanager
+def stopping_on_signals(stop: Stop) -> Iterator[None]:
+    """SIGTERM, SIGINT and SIGHUP ask for the stop; a second one ends the process at once."""
+    loop = asyncio.get_running_loop()
+
+    def told(number: signal.Signals) -> None:
+        if stop.asked:
+            # Nothing has to be tidied up: the server takes back lock and transaction.
+            os._exit(128 + number)
+        log.info(Action.STOPPING, signal=number.name)
+        stop.ask()
+
+    for number in SIGNALS:
+        loop.add_signal_handler(number, told, number)
+    try:
+        yield
+    finally:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
+
+
+async def ask_when_orphaned(stop: Stop, every_s: float = 2.0) -> Any:
+    """Asks for the stop when the parent process is gone; never returns.
+
+    On Linux the keeper's leash is quicker; elsewhere there is none.
+    """
+    parent = os.getppid()
+    while True:
+        await asyncio.sleep(every_s)
+        if os.getppid() != parent and not stop.asked:
+            log.info(Action.STOPPING, reason="the keeper is gone")
+            stop.ask()
