@@ -78,6 +78,11 @@ class Action(StrEnum):
     ITEM_RETRIED = "item_retried"
     ITEM_PARKED = "item_parked"
 
+    CAPTURE_BEGUN = "capture_begun"
+    CAPTURE_STORED = "capture_stored"
+    CAPTURE_FAILED = "capture_failed"
+    CAPTURE_SKIPPED = "capture_skipped"
+
 
 # Names whose strings come from our code, our settings or a client's handshake, never from what
 # was said or remembered.

@@ -2,9 +2,9 @@
 
     python -m bench.retrieval FILE [--limit-samples N]
 
-FILE has LoCoMo's layout. Every turn is stored through intake as a message with speaker and time, one
-conversation one venue; every question is searched through recall, with that venue as filter and, for
-the shared pool, without one.
+FILE has LoCoMo's layout. Every turn is stored through intake as a message with speaker and time,
+one conversation one venue; every question is searched through recall, with that venue as filter
+and, for the shared pool, without one.
 """
 
 import argparse

@@ -41,6 +41,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             "full_page_writes": "off",
             "wal_level": "minimal",
             "max_wal_senders": "0",
+            # A worker of the superuser's in a database would keep its owner from dropping it.
+            "autovacuum": "off",
         },
         tethered=True,
     )

@@ -34,6 +34,8 @@ DEFAULT_COMMAND = "serve"
 COMMANDS = {
     "serve": ("agents_memory.cli.serve:command", "Answer an editor over MCP (the default)."),
     "coldpath": ("agents_memory.cli.coldpath:command", "Run the daemon that tags and embeds."),
+    "capture": ("agents_memory.cli.capture:command", "Store what is said in other clients, live."),
+    "backfill": ("agents_memory.cli.backfill:command", "Bring in older transcripts of a client."),
     "up": ("agents_memory.cli.up:command", "Run everything in the foreground, with a status."),
     "init": ("agents_memory.cli.init:command", "Prepare this machine: database, schema, model."),
     "migrate": ("agents_memory.cli.migrate:command", "Bring the schema up to date."),

@@ -29,7 +29,7 @@ class FileProblem:
 class ImportReport:
     """What became of every turn: found = stored + duplicates + refused.
 
-    `redacted` counts secrets by sort, over all turns that were not refused.
+    `redacted` counts secrets by sort, in the turns that were stored.
     """
 
     files: int = 0
@@ -89,8 +89,9 @@ async def import_files(
             _refuse(report, path, draft, outcome)
         else:
             report.duplicates += outcome.duplicate
-            report.stored += not outcome.duplicate
-            report.redacted.update(outcome.redactions)
+            if not outcome.duplicate:
+                report.stored += 1
+                report.redacted.update(outcome.redactions)
         advance(1)
 
 

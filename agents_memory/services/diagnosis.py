@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from agents_memory.domain.errors import DatabaseUnavailable, EmbedderUnavailable, MemoryFault
 from agents_memory.embedding.protocol import Embedder
-from agents_memory.services.opening import HOT, START_TIMEOUT_S
+from agents_memory.services.opening import START_TIMEOUT_S
 from agents_memory.services.reachability import explain_in
 from agents_memory.settings import Settings
 from agents_memory.settings.inherited import inherited_environment
@@ -23,6 +23,7 @@ from agents_memory.storage import health, leadership, migrate, vectors, work
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.embedded.attach import attach
 from agents_memory.storage.embedded.binaries import locate_binaries
+from agents_memory.storage.embedded.endpoint import HOT
 from agents_memory.storage.embedded.place import Place, find_place
 
 APPLICATION = "mcp-agents-memory doctor"

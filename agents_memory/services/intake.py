@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from functools import lru_cache
 
 from agents_memory.clock import Clock
 from agents_memory.domain import ids
@@ -112,5 +113,13 @@ def prepare(draft: Draft) -> tuple[Draft, dict[str, int]] | Refusal:
 def _label(value: str | None, limit: int = MAX_LABEL_CHARS) -> str | None:
     if value is None:
         return None
+    return _short_label(value, limit) if len(value) <= limit else _clean_label(value, limit)
+
+
+def _clean_label(value: str, limit: int) -> str | None:
     text = redact(repair(value).text).text.strip()[:limit]
     return text or None
+
+
+# The labels of a session are the same turn after turn, and redacting them cost more than the text.
+_short_label = lru_cache(maxsize=256)(_clean_label)

@@ -35,6 +35,16 @@ class Surroundings:
         usual = ("Library", "Application Support") if macos else (".local", "share")
         return self._xdg("XDG_DATA_HOME", self.home.joinpath(*usual)) / APPLICATION
 
+    def claude_code_transcripts(self) -> Path:
+        """Where Claude Code writes its transcripts; the first of the folders it is told to use."""
+        for named in self.environ.get("CLAUDE_CONFIG_DIR", "").split(","):
+            folder = self.expand(Path(named.strip()))
+            if folder.is_absolute():
+                return folder / "projects"
+        usual = self.home / ".claude" / "projects"
+        xdg = self._xdg("XDG_CONFIG_HOME", self.home / ".config") / "claude" / "projects"
+        return xdg if xdg.is_dir() and not usual.is_dir() else usual
+
     def user_name(self) -> str:
         """The login name; `owner` where the account has none."""
         named = (self.environ.get(name) for name in ("LOGNAME", "USER", "USERNAME"))

@@ -15,6 +15,7 @@ from agents_memory.settings.sources import read
 from agents_memory.settings.surroundings import Surroundings, surroundings
 from agents_memory.settings.values import (
     FLAG,
+    PATH,
     PRESENCE,
     ZONE,
     choice,
@@ -26,6 +27,7 @@ from agents_memory.settings.values import (
 from agents_memory.settings.variables import ACCEPTED, Group, Variable, setting
 
 TOOLSETS = ("core", "mind", "patch", "episodes", "tags")
+CAPTURE_CLIENTS = ("claude-code",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +175,23 @@ class Settings(DatabaseSettings):
         "Tries before an item is set aside with its reason",
         whole(1, 100),
         default="5",
+    )
+
+    capture_clients: tuple[str, ...] = setting(
+        "CAPTURE_CLIENTS",
+        Group.CAPTURE,
+        "Whose transcripts are read",
+        words_of(*CAPTURE_CLIENTS),
+        computed=lambda _: (),
+        unset="none",
+    )
+    capture_claude_code_dir: Path = setting(
+        "CAPTURE_CLAUDE_CODE_DIR",
+        Group.CAPTURE,
+        "The folder of Claude Code's transcripts",
+        PATH,
+        computed=Surroundings.claude_code_transcripts,
+        unset="projects in CLAUDE_CONFIG_DIR, else ~/.claude/projects",
     )
 
     log_level: str = setting(

@@ -126,7 +126,7 @@ def words_of(*words: str) -> Kind:
             raise Wrong
         return listed
 
-    bounds = f"comma list of {', '.join(words[:-1])} and {words[-1]}"
+    bounds = f"comma list of {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}"
     return Kind(f"a {bounds}", read, bounds)
 
 

@@ -26,6 +26,11 @@ class Group(Enum):
     HOT = ("Search, brief and tools", "What an editor's server does.")
     EMBEDDING = ("Embedding", "How text becomes a vector; the default needs no network.")
     COLD = ("Background work", "The daemon that tags, embeds and links.")
+    CAPTURE = (
+        "Capture",
+        "Reads what clients write down of their conversations: read-only, from now on, and only of "
+        "clients named here.",
+    )
     LOGGING = ("Logs", "Logs go to stderr and hold neither content nor secrets.")
     ACCEPTED = (
         "Accepted; no effect in this version",

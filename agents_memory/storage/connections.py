@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import random
 import struct
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import asyncpg
 import numpy as np
-import tenacity
 from numpy.typing import NDArray
 
 from agents_memory.domain.errors import DatabaseUnavailable
@@ -43,6 +43,8 @@ SESSION = {
 }
 CONNECT_TIMEOUT_S = 5.0
 COMMAND_TIMEOUT_S = 30.0
+FIRST_PAUSE_S = 0.05
+LONGEST_PAUSE_S = 1.0
 
 
 def advisory_key(schema: str, purpose: str) -> int:
@@ -74,6 +76,14 @@ async def _prepare_session(connection: Connection) -> None:
         await connection.set_type_codec(
             "halfvec", schema=home, encoder=encode_halfvec, decoder=decode_halfvec, format="binary"
         )
+
+
+async def _leave_as_it_is(_: Connection) -> None:
+    """In place of the driver's reset, which costs a round trip each time a connection is returned.
+
+    Nothing here changes a pooled session: settings are local to a transaction, session locks and
+    listeners have connections of their own. An open transaction is rolled back all the same.
+    """
 
 
 class Database:
@@ -138,9 +148,13 @@ class Database:
     async def acquire(self) -> AsyncIterator[Connection]:
         """A connection of the pool; driver errors leave translated."""
         with translated():
-            pool = await self._opened()
-            async with pool.acquire(timeout=CONNECT_TIMEOUT_S) as connection:
+            pool = self._pool or await self._opened()
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                connection = await pool.acquire()
+            try:
                 yield connection
+            finally:
+                await pool.release(connection, timeout=CONNECT_TIMEOUT_S)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
@@ -156,24 +170,28 @@ class Database:
         The operation must be safe to repeat: a commit whose answer was lost is repeated too.
         Raises DatabaseUnavailable when the server stays away.
         """
-        async for attempt in tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_exception_type(DatabaseUnavailable),
-            wait=tenacity.wait_exponential_jitter(multiplier=0.05, max=1.0, jitter=0.05),
-            stop=tenacity.stop_after_delay(within_s),
-            reraise=True,
-        ):
-            with attempt:
-                if attempt.retry_state.attempt_number > 1:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + within_s
+        pause = 0.0
+        while True:
+            try:
+                if pause:
                     await self._heal(within_s)
                 async with self.acquire() as connection:
                     return await operation(connection)
-        raise DatabaseUnavailable("the database stayed away; run `mcp-agents-memory doctor`")
+            except DatabaseUnavailable:
+                if loop.time() >= end:
+                    raise
+            # Part of it by chance, so that many who lost the same server don't come back at once.
+            pause = min(2 * pause or FIRST_PAUSE_S, LONGEST_PAUSE_S)
+            await asyncio.sleep(random.uniform(pause / 2, pause))
 
     async def _heal(self, within_s: float) -> None:
         if self._pool is not None:
             await self._pool.expire_connections()
         if self._recover is not None:
-            await asyncio.wait_for(self._recover(), within_s)
+            with translated():
+                await asyncio.wait_for(self._recover(), within_s)
 
     async def _opened(self) -> "asyncpg.Pool[asyncpg.Record]":
         async with self._opening:
@@ -187,6 +205,7 @@ class Database:
                     command_timeout=COMMAND_TIMEOUT_S,
                     max_inactive_connection_lifetime=300,
                     init=_prepare_session,
+                    reset=_leave_as_it_is,
                     server_settings=self._server_settings,
                 )
             return self._pool

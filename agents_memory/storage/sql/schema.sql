@@ -56,8 +56,10 @@ GRANT INSERT ON {schema}.users, {schema}.messages, {schema}.message_state, {sche
 GRANT UPDATE ON {schema}.memories, {schema}.profiles TO {role};
 
 -- name: grant_hot (template)
--- The hot path adds and reads; it changes no state of a message.
+-- The hot path adds and reads; it changes no state of a message. Capture runs as this role too.
 GRANT USAGE ON SCHEMA {schema} TO {role};
+GRANT INSERT ON {schema}.captures, {schema}.collapsed_turns TO {role};
+GRANT UPDATE ON {schema}.captures TO {role};
 
 -- name: grant_cold (template)
 -- The daemon also settles work and keeps what is derived.
