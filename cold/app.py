@@ -21,6 +21,7 @@ from cold.passes.lexeme_statistics import LexemeStatistics
 from cold.passes.missing_vectors import MissingVectors
 from cold.passes.screen import Screen
 from cold.passes.tag import Tag
+from cold.passes.vector_index import VectorIndex
 from cold.sdnotify import Notifier
 from cold.stopping import Stop, Stopped, ask_when_orphaned, first, stopping_on_signals
 from cold.worker import Finish, Pace, Worker
@@ -137,7 +138,11 @@ def compose(
     return Worker(
         database,
         [Screen(), Embed(embedder), Tag(embedder), EmbedMemory(embedder)],
-        [MissingVectors(database, embedder, clock), LexemeStatistics(database, clock)],
+        [
+            MissingVectors(database, embedder, clock),
+            LexemeStatistics(database, clock),
+            VectorIndex(database, embedder, clock),
+        ],
         guard=Guard(max_attempts),
         pace=pace,
         stop=stop,

@@ -33,6 +33,8 @@ class OpenedPool:
     database: Database
     attachment: Attachment | None
     watch: asyncio.Task[None] | None = None
+    # Migrations that opening an embedded pool brought with it.
+    applied: tuple[str, ...] = ()
 
     async def close(self) -> None:
         """Ends the connections, then the hold on the embedded server."""
@@ -85,26 +87,28 @@ async def open_pool(
         _database(settings, attachment.dsn(_ROLES[role]), application, attachment), attachment
     )
     try:
-        await _bring_up(settings, attachment, opened.database)
+        applied = await _bring_up(settings, attachment, opened.database)
     except BaseException:
         await opened.close()
         raise
-    return replace(opened, watch=asyncio.create_task(_keep(attachment), name="keep"))
+    watch = asyncio.create_task(_keep(attachment), name="keep")
+    return replace(opened, watch=watch, applied=applied)
 
 
-async def prepare(owner: Database, profile: Profile, *, hot: str, cold: str) -> list[str]:
+async def prepare(owner: Database, profile: Profile, *, hot: str, cold: str) -> tuple[str, ...]:
     """Brings a pool to this version for this embedding model; the names of applied steps."""
     steps = await migrate.prepare(owner, profile=profile.id, dims=profile.dims, hot=hot, cold=cold)
-    return [f"{step.version:04d}_{step.name}" for step in steps]
+    return tuple(f"{step.version:04d}_{step.name}" for step in steps)
 
 
-async def prepare_pool(settings: Settings) -> list[str]:
+async def prepare_pool(settings: Settings) -> tuple[str, ...]:
     """The same for the pool the settings name; who owns it must be able to sign in from here."""
     profile = find_profile(settings.embedding_model)
     if settings.embedded:
         opened = await open_pool(settings, "owner", application="mcp-agents-memory migrate")
         try:
-            return await prepare(opened.database, profile, hot=HOT, cold=COLD)
+            later = await prepare(opened.database, profile, hot=HOT, cold=COLD)
+            return (*opened.applied, *later)
         finally:
             await opened.close()
     owner = _external(settings, "owner", "mcp-agents-memory migrate")
@@ -122,17 +126,22 @@ async def prepare_pool(settings: Settings) -> list[str]:
         await owner.close()
 
 
-async def _bring_up(settings: Settings, attachment: Attachment, database: Database) -> None:
+async def _bring_up(
+    settings: Settings, attachment: Attachment, database: Database
+) -> tuple[str, ...]:
     """An embedded pool belongs to this machine, so whoever comes first migrates it."""
     try:
         await database.run(migrate.compatibility)
     except SchemaMismatch:
         owner = _database(settings, attachment.dsn(OWNER), "mcp-agents-memory migrate", attachment)
         try:
-            await prepare(owner, find_profile(settings.embedding_model), hot=HOT, cold=COLD)
+            profile = find_profile(settings.embedding_model)
+            applied = await prepare(owner, profile, hot=HOT, cold=COLD)
             await owner.run(migrate.compatibility)
+            return applied
         finally:
             await owner.close()
+    return ()
 
 
 async def _checked(opened: OpenedPool, role: Role) -> OpenedPool:

@@ -1,7 +1,13 @@
-"""Translates what the driver raises into our own errors, in one place and by SQLSTATE."""
+"""Translates what the driver raises into our own errors, in one place: what is wrong, and its fix.
 
+The server's own words may quote content, so only its SQLSTATE is ever passed on.
+"""
+
+import socket
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import asyncpg
 
@@ -15,17 +21,193 @@ CONNECTION_LOST: tuple[type[BaseException], ...] = (
     asyncpg.InterfaceError,
     asyncpg.InternalClientError,
     asyncpg.CannotConnectNowError,
-    asyncpg.AdminShutdownError,
-    asyncpg.CrashShutdownError,
     asyncpg.TooManyConnectionsError,
-    asyncpg.ReadOnlySQLTransactionError,
-    asyncpg.TargetServerAttributeNotMatched,
-    asyncpg.IdleSessionTimeoutError,
-    asyncpg.IdleInTransactionSessionTimeoutError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why the database cannot serve us, and the one thing to do about it.
+
+    `fix` names the variable that leads to the database as `{setting}`. `passing`: it may be over
+    in a moment without anybody doing anything.
+    """
+
+    what: str
+    fix: str
+    passing: bool = False
+
+
+_READ_ONLY = Reason(
+    "the server takes no writes (a standby, or set read-only)",
+    "name the primary in {setting}, or all its hosts with commas between",
+    passing=True,
+)
+_IDLE = Reason(
+    "the server ended a session that did nothing for too long", "try again", passing=True
+)
+_ENDED = Reason(
+    "the server ended the connection",
+    "try again; if it goes on, look into the server's log",
+    passing=True,
+)
+_POOLER = Reason(
+    "a pooler hands one server session to several clients, unknown to this program",
+    "set DATABASE_POOLED=true",
+)
+_BY_STATE = {
+    "08P01": Reason(
+        "the server, or a pooler before it, turned the connection away",
+        "check user, password and database name in {setting}, then look into its log",
+        passing=True,
+    ),
+    "25006": _READ_ONLY,
+    "25P03": _IDLE,
+    "26000": _POOLER,
+    "28000": Reason(
+        "the server refuses this user", "correct the user in {setting}, or the server's pg_hba.conf"
+    ),
+    "28P01": Reason(
+        "the server refused the password", "correct the user or the password in {setting}"
+    ),
+    "3D000": Reason(
+        "the server has no such database", "create it, or correct its name in {setting}"
+    ),
+    "42501": Reason(
+        "this user lacks a right",
+        "run `mcp-agents-memory migrate` as the owner of the pool, which grants what is needed; "
+        "where even the sign-in fails, GRANT CONNECT ON DATABASE … to the user",
+    ),
+    "42P05": _POOLER,
+    "53100": Reason("the server's disk is full", "make room on it; nothing stored is lost"),
+    "53200": Reason("the server ran out of memory", "give it more, or less work", passing=True),
+    "53300": Reason(
+        "the server has no connection left",
+        "lower DB_POOL_MAX, or raise max_connections (or the role's CONNECTION LIMIT) there",
+        passing=True,
+    ),
+    "57P01": _ENDED,
+    "57P02": _ENDED,
+    "57P03": Reason(
+        "the server is starting, stopping or recovering", "try again in a minute", passing=True
+    ),
+    "57P05": _IDLE,
+}
+_UNREACHABLE = Reason(
+    "the database cannot be reached",
+    "check host and port in {setting} and that the server runs; `mcp-agents-memory doctor` "
+    "looks further",
+    passing=True,
+)
+# By the class of the error, the narrower one first.
+_BY_CLASS: tuple[tuple[type[BaseException], Reason], ...] = (
+    (socket.gaierror, Reason("the host name is unknown", "correct the host in {setting}", True)),
+    (
+        ssl.SSLCertVerificationError,
+        Reason(
+            "the encrypted connection failed: the server's certificate is not to be trusted",
+            "add its root certificate to {setting} (sslrootcert=/path), connect by the host name "
+            "it was made for, or lower DB_SSL where that is safe",
+        ),
+    ),
+    (
+        ssl.SSLError,
+        Reason(
+            "the encrypted connection failed",
+            "check that a PostgreSQL server with TLS listens there, and the certificates in "
+            "{setting}",
+            passing=True,
+        ),
+    ),
+    (
+        ConnectionRefusedError,
+        Reason(
+            "nothing listens there",
+            "start the server, or correct host and port in {setting}",
+            passing=True,
+        ),
+    ),
+    (
+        TimeoutError,
+        Reason(
+            "no answer within some seconds",
+            "check that the server is well, and the network and firewall between here and there",
+            passing=True,
+        ),
+    ),
+    (
+        FileNotFoundError,
+        Reason(
+            "the socket or a certificate file cannot be opened",
+            "start the server, or correct the paths in {setting}; `mcp-agents-memory doctor` "
+            "looks further",
+            passing=True,
+        ),
+    ),
+    (
+        PermissionError,
+        Reason(
+            "the socket or a certificate file cannot be opened: no permission",
+            "correct the paths in {setting}, or the permissions of the files",
+        ),
+    ),
+    (
+        asyncpg.ClientConfigurationError,
+        Reason(
+            "the settings of the connection cannot be used: a file they name is missing, or a "
+            "value is none",
+            "correct sslrootcert, sslcert and the other parameters in {setting}",
+        ),
+    ),
+    (asyncpg.TargetServerAttributeNotMatched, _READ_ONLY),
+)
+_NO_ENCRYPTION = Reason(
+    "the server does not take up encryption",
+    "turn TLS on there, or lower DB_SSL where that is safe",
+)
+_HUNG_UP = Reason(
+    "the server hung up",
+    "check that it is a PostgreSQL server and look into its log",
+    passing=True,
 )
 
 _SCHEMA_STATES = frozenset({"42P01", "42703", "42883", "3F000", "42704"})
-_ACCESS_STATES = frozenset({"28000", "28P01", "3D000", "42501"})
+# The whole transaction was undone through no fault of its own: two of them met, or the schema was
+# migrated under it.
+_UNDONE_STATES = frozenset({"40001", "40P01", "0A000"})
+
+
+def reason(error: BaseException | None) -> Reason | None:
+    """Why the database is away for us, for what the driver raised; None when it is not away."""
+    state = getattr(error, "sqlstate", None)
+    if state in _BY_STATE:
+        return _BY_STATE[state]
+    for kind, found in _BY_CLASS:
+        if isinstance(error, kind):
+            return found
+    # The driver's own class when the server declines TLS; a lost connection has a narrower one.
+    if type(error) is ConnectionError:
+        return _NO_ENCRYPTION
+    if isinstance(error, (ConnectionError, asyncpg.PostgresConnectionError)):
+        return _HUNG_UP
+    return _UNREACHABLE if isinstance(error, CONNECTION_LOST) else None
+
+
+def describe(error: BaseException) -> str:
+    """What is wrong in a few words, with the error's SQLSTATE or class."""
+    found = reason(error) or _UNREACHABLE
+    state = getattr(error, "sqlstate", None)
+    return f"{found.what} ({f'SQLSTATE {state}' if state else type(error).__name__})"
+
+
+def may_pass(fault: BaseException) -> bool:
+    """Whether the same call may well succeed in a moment."""
+    cause = fault.__cause__
+    found = reason(cause)
+    if found is not None:
+        return found.passing
+    undone = getattr(cause, "sqlstate", None) in _UNDONE_STATES
+    return isinstance(fault, DatabaseUnavailable) or undone
 
 
 @contextmanager
@@ -33,26 +215,27 @@ def translated() -> Iterator[None]:
     """Raises DatabaseUnavailable, SchemaMismatch or MemoryFault for what asyncpg raised inside."""
     try:
         yield
-    except CONNECTION_LOST as lost:
-        raise DatabaseUnavailable(
-            f"the database cannot be reached ({type(lost).__name__}); "
-            "run `mcp-agents-memory doctor` to see why"
-        ) from lost
-    except asyncpg.PostgresError as fault:
-        raise _fault(fault) from fault
+    except (*CONNECTION_LOST, asyncpg.PostgresError) as error:
+        raise _fault(error) from error
 
 
-def _fault(fault: asyncpg.PostgresError) -> MemoryFault:
-    state = str(fault.sqlstate)
+def _fault(error: BaseException) -> MemoryFault:
+    state = getattr(error, "sqlstate", None)
     if state in _SCHEMA_STATES:
         return SchemaMismatch(
             f"the schema of the pool does not fit this program (SQLSTATE {state}); "
             "run `mcp-agents-memory migrate`"
         )
-    if state in _ACCESS_STATES:
-        return DatabaseUnavailable(
-            f"the database refused us (SQLSTATE {state}); check user, password and database name "
-            "in DATABASE_URL, and that `mcp-agents-memory migrate` granted this role its rights"
+    if (found := reason(error)) is not None:
+        fix = found.fix.format(setting="DATABASE_URL (or the URL of this role)")
+        return DatabaseUnavailable(f"{describe(error)}; {fix}")
+    if state in _UNDONE_STATES:
+        return MemoryFault(
+            f"the server undid a call that met another one (SQLSTATE {state}); try again"
         )
-    # The server's own text may quote content, so only the state is passed on.
+    if state == "57014":
+        return MemoryFault(
+            "the server broke off a call that took too long (SQLSTATE 57014); try again, or look "
+            "for what keeps the server busy"
+        )
     return MemoryFault(f"the database reported SQLSTATE {state}; the server's log has the details")

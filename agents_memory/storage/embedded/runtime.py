@@ -30,7 +30,11 @@ def usable_binaries(found: Binaries, server: Account, shared: Path = SHARED) -> 
         return found
     runtime = shared / "runtime"
     try:
-        runtime.mkdir(mode=0o755, parents=True, exist_ok=True)
+        for path in (shared, runtime):
+            if not path.is_dir():
+                path.mkdir(parents=True, exist_ok=True)
+                # The keeper's umask would shut the server's account out.
+                path.chmod(0o755)
         copy = runtime / found.release
         with FileLock(runtime / "copy.lock") as lock:
             lock.wait_to_own()

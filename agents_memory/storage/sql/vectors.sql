@@ -1,10 +1,16 @@
 -- name: find_active_model
 -- The model whose vectors searches use.
-SELECT id, profile, dims, active FROM embedding_models WHERE active
+SELECT id, profile, dims, active, index_recall,
+    coalesce((SELECT indisvalid FROM pg_index
+              WHERE indexrelid = to_regclass('message_vectors_' || id || '_hnsw')), false) AS indexed
+FROM embedding_models WHERE active
 
 -- name: list_models
 -- All models whose vectors the pool holds.
-SELECT id, profile, dims, active FROM embedding_models ORDER BY id
+SELECT id, profile, dims, active, index_recall,
+    coalesce((SELECT indisvalid FROM pg_index
+              WHERE indexrelid = to_regclass('message_vectors_' || id || '_hnsw')), false) AS indexed
+FROM embedding_models ORDER BY id
 
 -- name: insert_model
 -- A model becomes known; nothing when it already is.
@@ -12,7 +18,10 @@ INSERT INTO embedding_models (profile, dims) VALUES ($1, $2) ON CONFLICT (profil
 
 -- name: find_model
 -- A model by its profile.
-SELECT id, profile, dims, active FROM embedding_models WHERE profile = $1
+SELECT id, profile, dims, active, index_recall,
+    coalesce((SELECT indisvalid FROM pg_index
+              WHERE indexrelid = to_regclass('message_vectors_' || id || '_hnsw')), false) AS indexed
+FROM embedding_models WHERE profile = $1
 
 -- name: deactivate_models
 -- Searches use no model; the same transaction activates one.
@@ -58,6 +67,74 @@ WITH matching AS MATERIALIZED (
 )
 SELECT message_id AS id, 1 - min(embedding <=> $11) AS cosine
 FROM matching GROUP BY message_id ORDER BY min(embedding <=> $11), message_id DESC LIMIT $10
+
+-- name: count_matching_vectors (template)
+-- How many chunks the filters leave, counted no further than asked.
+SELECT count(*) FROM (
+    SELECT 1 FROM {table} v
+    WHERE v.searchable AND v.user_id = $1
+      AND ($2::text[] IS NULL OR v.p_tag IN (SELECT id FROM project_tags WHERE name = ANY ($2)))
+      AND ($3::timestamptz IS NULL OR v.said_at >= $3)
+      AND ($4::timestamptz IS NULL OR v.said_at < $4)
+      AND ($5::text IS NULL OR v.role = $5)
+      AND ($6::text IS NULL OR v.platform = $6)
+      AND ($7::text IS NULL OR v.device = $7 OR v.pinned)
+      AND ($8::text IS NULL OR v.venue = $8 OR starts_with(v.venue, $8 || ':'))
+      AND ($9 OR NOT v.archived)
+    LIMIT $10) AS matching
+
+-- name: allow_index
+-- For this transaction: a wide search of the graph that goes on until enough rows pass the filters,
+-- and no plan that sorts everything instead.
+SELECT set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
+    set_config('hnsw.max_scan_tuples', '100000', true), set_config('enable_seqscan', 'off', true),
+    set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)
+
+-- name: search_message_index (template)
+-- The nearest messages by the index: more chunks than are asked for, sorted again by their distance.
+WITH near AS MATERIALIZED (
+    SELECT v.message_id, v.embedding <=> $12 AS distance FROM {table} v
+    WHERE v.searchable AND v.user_id = $1
+      AND ($2::text[] IS NULL OR v.p_tag IN (SELECT id FROM project_tags WHERE name = ANY ($2)))
+      AND ($3::timestamptz IS NULL OR v.said_at >= $3)
+      AND ($4::timestamptz IS NULL OR v.said_at < $4)
+      AND ($5::text IS NULL OR v.role = $5)
+      AND ($6::text IS NULL OR v.platform = $6)
+      AND ($7::text IS NULL OR v.device = $7 OR v.pinned)
+      AND ($8::text IS NULL OR v.venue = $8 OR starts_with(v.venue, $8 || ':'))
+      AND ($9 OR NOT v.archived)
+    ORDER BY v.embedding <=> $12 LIMIT $11
+)
+SELECT message_id AS id, 1 - min(distance) AS cosine
+FROM near GROUP BY message_id ORDER BY min(distance), message_id DESC LIMIT $10
+
+-- name: allow_long_build
+-- An index takes as long as it takes.
+SELECT set_config('statement_timeout', '0', true)
+
+-- name: build_index
+-- Builds the index of a model; the owner's function does it.
+SELECT build_message_index($1)
+
+-- name: count_searchable (template)
+-- How many chunks a search may look at.
+SELECT count(*) FROM {table} WHERE searchable
+
+-- name: list_random_vectors (template)
+-- Some stored vectors to compare index and exact scan with.
+SELECT embedding FROM {table} WHERE searchable ORDER BY random() LIMIT $1
+
+-- name: list_nearest (template)
+-- The chunks nearest to a vector, by whatever plan the transaction allows.
+SELECT message_id, chunk FROM {table} WHERE searchable ORDER BY embedding <=> $1 LIMIT $2
+
+-- name: forbid_index
+-- For this transaction: every search is a scan.
+SELECT set_config('enable_indexscan', 'off', true)
+
+-- name: record_index_recall
+-- What the comparison found.
+UPDATE embedding_models SET index_recall = $2, index_checked_at = now() WHERE id = $1
 
 -- name: compare_messages (template)
 -- The cosine of the query with given messages; those without a vector are left out.

@@ -1,0 +1,56 @@
+# make run        see it work: a memory of its own in .demo/, two months of example conversations
+# make run ONCE=1 the same, and leave after the answers
+# make test lint  what CI runs
+# make clean      remove .demo/ and what the tools cached
+
+PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& { echo "$$python"; break; }; done)
+STAMP := .venv/.installed
+BIN := .venv/bin
+
+.PHONY: setup run test lint clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/it" >&2; exit 1; }
+	"$(PYTHON)" -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@
+
+# A clean environment: DATABASE_URL or DB_HOST of whoever runs this belong to another program.
+run: $(STAMP) .demo/memory.env
+	@env -i PATH="$$PATH" $${HOME:+HOME="$$HOME"} $${LANG:+LANG="$$LANG"} $${LC_ALL:+LC_ALL="$$LC_ALL"} \
+		$${TERM:+TERM="$$TERM"} $${TZ:+TZ="$$TZ"} $${NO_COLOR:+NO_COLOR="$$NO_COLOR"} \
+		MEMORY_CONFIG_PATH="$$PWD/.demo/memory.env" \
+		$(BIN)/mcp-agents-memory up --conversations examples/conversations \
+		--ask "What did we decide about the queue for order events?" \
+		--ask "Wie warm darf es nachts im Schlafzimmer werden?" \
+		--ask "How do login sessions work in the shop now?" \
+		$(if $(ONCE),--once)
+
+# Written anew each time: the folder may have been moved.
+.PHONY: .demo/memory.env
+.demo/memory.env:
+	@mkdir -p .demo
+	@umask 077 && { printf 'MEMORY_DATA_DIR="%s/.demo/data"\n' "$$(pwd | sed 's/[\\"$$]/\\&/g')"; \
+		printf 'USER_NAME=mara\nEMBEDDED_LINGER_SEC=5\n'; } > .demo/memory.env.new
+	@mv -f .demo/memory.env.new .demo/memory.env
+
+test: $(STAMP)
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# Under root the demonstration's database may lie apart from .demo/, where its account can reach it.
+clean:
+	@test ! -e .demo/data -o ! -x $(BIN)/python || $(BIN)/python -I -c 'import sys; \
+		from agents_memory.storage.embedded.server import Cluster; \
+		Cluster(sys.argv[1]).remove()' "$$PWD/.demo/data"
+	rm -rf .demo dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.venv/*' -prune -exec rm -rf {} +

@@ -1,0 +1,222 @@
+"""`message`: single messages, and whole conversation files, by the owner's own hand."""
+
+import asyncio
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agents_memory.cli.importing import import_command
+from agents_memory.cli.options import EPILOG, as_json
+from agents_memory.cli.output import EXIT_FAILURE, EXIT_OK, emit_json, emit_text
+from agents_memory.cli.pool import load_settings, open_for, say, wanted_services
+from agents_memory.clock import SystemClock
+from agents_memory.domain.errors import Code, Refusal
+from agents_memory.domain.messages import Draft, Origin, Role, Stored, Trust
+from agents_memory.domain.text import MAX_MESSAGE_BYTES
+from agents_memory.services.intake import Intake
+from agents_memory.settings import Settings
+from agents_memory.storage import messages, traces, work
+from agents_memory.storage.connections import Connection
+from agents_memory.storage.messages import MessageView
+from agents_memory.storage.notify import Hints
+
+PLATFORM = "cli"
+
+
+@click.group("message")
+def command() -> None:
+    """Store or show single messages, or import conversation files."""
+
+
+command.add_command(import_command)
+
+
+@command.command(
+    "add", epilog=f"Example: echo 'We ship on Friday.' | mcp-agents-memory message add\n\n{EPILOG}"
+)
+@click.option(
+    "--role",
+    type=click.Choice([role.value for role in Role]),
+    default=Role.USER.value,
+    show_default=True,
+    help="Who spoke.",
+)
+@click.option("--text", help="The message; without it, stdin to its end.")
+@click.option("--project", help="The project it belongs to; else that of this folder.")
+@click.option("--platform", default=PLATFORM, show_default=True, help="Where it was said.")
+@click.option("--model", help="The model that spoke, for an assistant.")
+@click.option("--device", help="The machine it was said on; else DEVICE_NAME.")
+@click.option("--venue", help="The room or channel, such as slack:general.")
+@click.option("--session", help="The session it belongs to.")
+@click.option("--at", "said_at", metavar="TIME", help="When it was said: 2026-09-16T09:12+02:00.")
+@as_json
+def add(*, text: str | None, said_at: str | None, as_json: bool, **labels: str | None) -> int:
+    """Store one message in your own name: it is trusted as yours."""
+    settings = load_settings()
+    occurred_at = None if said_at is None else _moment(said_at)
+    draft = Draft(
+        role=Role(labels["role"] or Role.USER),
+        text=_from_stdin() if text is None else text,
+        origin=Origin.ASSERTED,
+        trust=Trust.OWNER,
+        platform=labels["platform"] or PLATFORM,
+        model=labels["model"],
+        device=labels["device"] or settings.device_name,
+        venue=labels["venue"],
+        session=labels["session"],
+        cwd=_folder(),
+        project_hint=labels["project"],
+        occurred_at=occurred_at,
+    )
+    outcome = asyncio.run(_store(settings, draft))
+    if isinstance(outcome, Refusal):
+        return _refused(outcome, as_json=as_json)
+    if as_json:
+        emit_json({"ok": True, **_stored(outcome)})
+    else:
+        taken = sum(outcome.redactions.values())
+        emit_text(f"stored as {outcome.id}" + (f"; {taken} secrets taken out" if taken else ""))
+    return EXIT_OK
+
+
+@command.command("show", epilog=f"Example: mcp-agents-memory message show 17 --json\n\n{EPILOG}")
+@click.argument("message_id", metavar="ID", type=click.IntRange(1, 2**63 - 1))
+@as_json
+def show(*, message_id: int, as_json: bool) -> int:
+    """Show a message in full, and how far it has come: done, failed, waiting for what."""
+    settings = load_settings()
+    outcome = asyncio.run(_receipt(settings, message_id))
+    if isinstance(outcome, Refusal):
+        return _refused(outcome, as_json=as_json)
+    if as_json:
+        emit_json({"ok": True, **outcome})
+    else:
+        emit_text(_render(settings, outcome["message"], outcome))
+    return EXIT_OK
+
+
+async def _store(settings: Settings, draft: Draft) -> Stored | Refusal:
+    async with open_for(
+        settings, "message", create=True, services=wanted_services(settings)
+    ) as pool:
+        hints = Hints(pool.database)
+        try:
+            return await Intake(pool.database, hints, SystemClock()).store(draft, pool.user_id)
+        finally:
+            await hints.close()
+
+
+async def _receipt(settings: Settings, message_id: int) -> dict[str, Any] | Refusal:
+    async with open_for(settings, "message") as pool:
+
+        async def load(connection: Connection) -> dict[str, Any] | Refusal:
+            found = await messages.list_messages(connection, [message_id], pool.user_id)
+            if not found:
+                kinds = await traces.find_kinds(connection, [message_id], pool.user_id)
+                return _unknown(message_id, kinds.get(message_id))
+            return {
+                "message": found[0],
+                "results": await messages.list_results(connection, message_id),
+                "waiting": await work.list_work_of(connection, message_id),
+            }
+
+        return await pool.database.run(load)
+
+
+def _unknown(message_id: int, kind: str | None) -> Refusal:
+    what = f"there is no message {message_id}"
+    if kind is not None:
+        what = f"{message_id} is a {kind}, not a message"
+    return Refusal(
+        Code.UNKNOWN_ITEM,
+        f"{what}; `mcp-agents-memory search` shows the ids of messages",
+        {"id": message_id},
+    )
+
+
+def _render(settings: Settings, message: MessageView, receipt: dict[str, Any]) -> str:
+    said = (message.occurred_at or message.created_at).astimezone(settings.time_zone)
+    speaker = (message.role, message.platform, message.model, message.device)
+    marks = ("pinned" if message.pinned else "", "archived" if message.archived else "")
+    about = (
+        ("message", str(message.id)),
+        ("said", f"{said:%Y-%m-%d %H:%M %Z}{'' if message.occurred_at else ' (when stored)'}"),
+        ("from", ", ".join(filter(None, speaker))),
+        ("project", message.project),
+        ("tags", ", ".join(message.tags)),
+        ("session", message.session),
+        ("venue", message.venue),
+        ("origin", f"{message.origin}, trust {message.trust}"),
+        ("state", ", ".join(filter(None, (message.screening, *marks)))),
+    )
+    lines = [f"{name:<9}{value}" for name, value in about if value]
+    lines += [
+        f"{'done':<9}{result['stage']} by {result['backend']} v{result['version']}"
+        for result in receipt["results"]
+    ]
+    for item in receipt["waiting"]:
+        state = f"parked: {item['parked_reason']}" if item["parked_reason"] else "waiting"
+        failed = f", {item['attempts']} tries" if item["attempts"] else ""
+        reason = f", last error {item['last_error']}" if item["last_error"] else ""
+        lines.append(f"{'to do':<9}{item['stage']} ({state}{failed}{reason})")
+    return "\n".join([*lines, "", message.text])
+
+
+def _refused(refusal: Refusal, *, as_json: bool) -> int:
+    if as_json:
+        emit_json(
+            {
+                "ok": False,
+                "error": {
+                    "code": refusal.code,
+                    "message": refusal.message,
+                    "details": refusal.details,
+                },
+            }
+        )
+    else:
+        say(f"error: {refusal.message}")
+    return EXIT_FAILURE
+
+
+def _stored(stored: Stored) -> dict[str, Any]:
+    return {
+        "id": stored.id,
+        "intake_id": stored.intake_id,
+        "created_at": stored.created_at,
+        "duplicate": stored.duplicate,
+        "redactions": stored.redactions,
+    }
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+        # A time at the edge of the calendar has no UTC form and so fits no timestamptz.
+        moment.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        hint = "write it like 2026-09-16T09:12+02:00"
+        raise click.BadParameter(hint, param_hint="--at") from error
+    if moment.tzinfo is None:
+        raise click.BadParameter("add the offset, such as +02:00 or Z", param_hint="--at")
+    return moment
+
+
+def _from_stdin() -> str:
+    if sys.stdin is None:
+        raise click.UsageError("there is no stdin; give the message with --text")
+    if sys.stdin.isatty():
+        say("Type the message; Ctrl-D on a line of its own ends it.")
+    # One byte more than is allowed is enough for the intake to refuse it.
+    return sys.stdin.buffer.read(MAX_MESSAGE_BYTES + 1).decode("utf-8", "replace")
+
+
+def _folder() -> str | None:
+    try:
+        return str(Path.cwd())
+    except OSError:
+        # The folder this was started in is gone.
+        return None

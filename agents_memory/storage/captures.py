@@ -1,0 +1,92 @@
+"""Capture: which sessions are being read now, and which captured turns were told to us before."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from agents_memory.domain.messages import Role, Trust
+from agents_memory.storage import queries
+from agents_memory.storage.connections import Connection
+
+SQL = queries.load("captures")
+
+FRESH = timedelta(seconds=30)
+"""How long a sign of life counts: three times the pause between two (`ingest.following`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A turn in the store it came from, of one user."""
+
+    user_id: int
+    source: str
+    store_id: str
+    native_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an agent handed over: the words it wrote, and when."""
+
+    id: int
+    text: str
+    trust: Trust
+    created_at: datetime
+
+
+async def beat(
+    connection: Connection, *, device: str, client: str, sessions: Sequence[str], now: datetime
+) -> None:
+    """A sign of life for sessions whose transcripts are stored up to their last whole line."""
+    await connection.execute(SQL["beat"].sql, device, client, sorted(set(sessions)), now)
+
+
+async def covered(
+    connection: Connection, *, device: str, client: str, session: str, now: datetime
+) -> bool:
+    """Whether capture stores every turn of this very session at this moment.
+
+    `client` is the platform as messages carry it, `session` the client's own id of the session.
+    True only within `FRESH` of a sign of life. Both times are of one machine's clock; a sign from
+    further in the future was given before the clock was set back, and counts for nothing.
+    """
+    beat_at = await connection.fetchval(SQL["find_beat"].sql, device, client, session)
+    return beat_at is not None and abs(now - beat_at) <= FRESH
+
+
+async def find_turn(connection: Connection, turn: Identity) -> int | None:
+    """The id of the message that stands for a turn, its own or one handed over before."""
+    value = await connection.fetchval(
+        SQL["find_turn"].sql, turn.user_id, turn.source, turn.store_id, turn.native_id
+    )
+    return None if value is None else int(value)
+
+
+async def list_told(
+    connection: Connection,
+    *,
+    user_id: int,
+    role: Role,
+    platform: str,
+    device: str,
+    since: datetime,
+    until: datetime,
+) -> list[Told]:
+    """What was handed over in a span of time and stands for no captured turn yet, oldest first."""
+    rows = await connection.fetch(
+        SQL["list_told"].sql, user_id, role, platform, device, since, until
+    )
+    return [Told(row["id"], row["message"], Trust(row["trust"]), row["created_at"]) for row in rows]
+
+
+async def collapse_turn(connection: Connection, turn: Identity, message_id: int) -> bool:
+    """Lets a message stand for a captured turn; false when it stands for another one already."""
+    value = await connection.fetchval(
+        SQL["collapse_turn"].sql,
+        turn.user_id,
+        turn.source,
+        turn.store_id,
+        turn.native_id,
+        message_id,
+    )
+    return value is not None

@@ -1,0 +1,32 @@
+-- name: beat
+-- These sessions are read to their end at this moment.
+INSERT INTO captures (device, client, session, beat_at)
+SELECT $1, $2, session, $4 FROM unnest($3::text[]) AS session ORDER BY session
+ON CONFLICT (device, client, session) DO UPDATE SET beat_at = excluded.beat_at
+
+-- name: find_beat
+-- When a session was last known to be read to its end.
+SELECT beat_at FROM captures WHERE device = $1 AND client = $2 AND session = $3
+
+-- name: find_turn
+-- The message that stands for a turn of a store: its own, or one that was handed over before.
+SELECT id FROM messages WHERE user_id = $1 AND source = $2 AND store_id = $3 AND native_id = $4
+UNION ALL
+SELECT message_id FROM collapsed_turns
+WHERE user_id = $1 AND source = $2 AND store_id = $3 AND native_id = $4
+LIMIT 1
+
+-- name: list_told
+-- What agents handed over from a client on a device around a time and no captured turn stands for.
+SELECT m.id, m.message, m.trust, m.created_at
+FROM messages m
+WHERE m.user_id = $1 AND m.role = $2 AND m.platform = $3 AND m.device = $4 AND m.origin = 'asserted'
+  AND m.created_at BETWEEN $5 AND $6
+  AND NOT EXISTS (SELECT FROM collapsed_turns c WHERE c.message_id = m.id)
+ORDER BY m.created_at, m.id
+
+-- name: collapse_turn
+-- A captured turn is the same as a message; nothing when another turn took that message meanwhile.
+INSERT INTO collapsed_turns (user_id, source, store_id, native_id, message_id)
+VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT DO NOTHING RETURNING message_id

@@ -1,0 +1,60 @@
+"""The index over the vectors: built when a scan would be slow, and compared with a scan daily."""
+
+from agents_memory.clock import Clock
+from agents_memory.embedding.protocol import Embedder
+from agents_memory.observe import Action, get_logger
+from agents_memory.storage import vectors
+from agents_memory.storage.connections import Connection, Database
+from agents_memory.storage.vectors import EXACT_ROWS, Model
+from cold.fence import fenced
+
+log = get_logger()
+
+LOOK_EVERY_S = 600.0
+COMPARE_EVERY_S = 24 * 3600.0
+
+
+class VectorIndex:
+    """Indexes the active model above 20,000 chunks; then measures what the index finds."""
+
+    name = "vector_index"
+
+    def __init__(
+        self, database: Database, embedder: Embedder, clock: Clock, *, from_rows: int = EXACT_ROWS
+    ) -> None:
+        self._database = database
+        self._profile = embedder.profile.id
+        self._clock = clock
+        self._from_rows = from_rows
+        self._look = self._compare = clock.monotonic()
+
+    async def run(self, epoch: int) -> None:
+        if self._clock.monotonic() < self._look:
+            return
+        model = await self._database.run(vectors.find_active_model)
+        self._look = self._clock.monotonic() + LOOK_EVERY_S
+        if model is None or model.profile != self._profile:
+            return
+        if not model.indexed:
+            if not await self._is_due(model):
+                return
+            # No fence is held: it would keep a successor waiting, and a second index is not built.
+            async with self._database.acquire() as connection:
+                await vectors.build_index(connection, model)
+            self._compare = self._clock.monotonic()
+        if self._clock.monotonic() >= self._compare:
+            await self._measure(model, epoch)
+
+    async def _is_due(self, model: Model) -> bool:
+        async def count(connection: Connection) -> int:
+            return await vectors.count_searchable(connection, model)
+
+        return await self._database.run(count) > self._from_rows
+
+    async def _measure(self, model: Model, epoch: int) -> None:
+        async with self._database.acquire() as connection:
+            recall = await vectors.compare_index(connection, model)
+        async with fenced(self._database, epoch) as connection:
+            await vectors.record_index_recall(connection, model, recall)
+        self._compare = self._clock.monotonic() + COMPARE_EVERY_S
+        log.info(Action.PASS_DONE, stage=self.name, recall=round(recall, 3))

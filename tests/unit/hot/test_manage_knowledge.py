@@ -1,0 +1,213 @@
+"""manage_knowledge."""
+
+from typing import Any
+
+import pytest
+
+from agents_memory.domain.fencing import escape
+from agents_memory.storage import patches
+from agents_memory.storage.connections import Database
+from tests.unit.hot.conftest import CLOSING, House, Talk, know_project
+
+USER_ID = 1
+
+
+async def add(talk: Talk, content: str, **more: Any) -> dict[str, Any]:
+    return await talk.ask(
+        "manage_knowledge", action="add", target="memory", content=content, **more
+    )
+
+
+async def test_an_added_memory_is_pinned_explained_and_found(
+    talk: Talk, cold_database: Database
+) -> None:
+    """F73: with its evidence, its diff, and what is still to come."""
+    await know_project(cold_database, "harbor")
+    added = await add(talk, "Mara prefers pytest.", kind="preference", subject="Mara")
+    assert added == {
+        "ok": True,
+        "action": "add",
+        "target": "memory",
+        "memory_id": added["memory_id"],
+        "version": 1,
+        "patch_id": added["patch_id"],
+        "message_id": added["message_id"],
+        "pinned": True,
+        "tagged": "pending",
+        "embedded": "pending",
+        "diff": added["diff"],
+    }
+    assert "+Mara prefers pytest." in added["diff"]
+    found = await talk.ask("search_memory", query="pytest")
+    [memory] = [item for item in found["results"] if item["id"] == added["memory_id"]]
+    assert (memory["kind"], memory["subject"], memory["trust"]) == ("preference", "Mara", "agent")
+    assert (memory["pinned"], memory["project"]) == (True, "harbor")
+
+
+async def test_the_same_again_names_the_memory_that_says_it(talk: Talk) -> None:
+    """F73, B4."""
+    added = await add(talk, "Mara prefers pytest.")
+    error = await talk.refused(
+        "manage_knowledge", action="add", target="memory", content="mara prefers pytest"
+    )
+    assert error["code"] == "DUPLICATE_MEMORY"
+    assert error["details"]["memory_id"] == added["memory_id"]
+
+
+async def test_an_update_keeps_the_pin_and_counts_the_version(talk: Talk) -> None:
+    added = await add(talk, "Mara prefers pytest.")
+    updated = await talk.ask(
+        "manage_knowledge",
+        action="update",
+        target="memory",
+        memory_id=added["memory_id"],
+        content="Mara prefers pytest with plain asserts.",
+    )
+    assert (updated["version"], updated["pinned"]) == (2, True)
+    assert "-Mara prefers pytest." in updated["diff"]
+
+
+async def test_a_removed_memory_is_found_no_more(talk: Talk) -> None:
+    """D17: a pin does not protect from the owner's own word."""
+    added = await add(talk, "The staging database is called tugboat.")
+    removed = await talk.ask(
+        "manage_knowledge", action="remove", target="memory", memory_id=added["memory_id"]
+    )
+    assert (removed["version"], removed["pinned"]) == (2, False)
+    assert "message_id" not in removed
+    found = await talk.ask("search_memory", query="tugboat")
+    assert added["memory_id"] not in [item["id"] for item in found["results"]]
+    error = await talk.refused(
+        "manage_knowledge", action="remove", target="memory", memory_id=added["memory_id"]
+    )
+    assert error["code"] == "ALREADY_REMOVED"
+
+
+async def test_a_version_seen_before_somebody_elses_change_is_stale(house: House) -> None:
+    """A23: the last writer does not win unseen; the current state comes with the refusal."""
+    async with house.talk() as mine, house.talk(client="codex") as theirs:
+        added = await add(mine, "The port is 8080.")
+        await theirs.ask("search_memory", query="port")
+        change = {"action": "update", "target": "memory", "memory_id": added["memory_id"]}
+        await theirs.ask("manage_knowledge", content=f"The port is 9090. {CLOSING}", **change)
+
+        error = await mine.refused("manage_knowledge", content="The port is 7070.", **change)
+        assert error["code"] == "VERSION_CONFLICT"
+        current = error["details"]["current"]
+        assert (current["version"], current["status"]) == (2, "active")
+        assert current["content"] == escape(f"The port is 9090. {CLOSING}")
+        assert CLOSING not in current["content"]
+
+        # Having seen it, one may decide again.
+        settled = await mine.ask("manage_knowledge", content="The port is 7070.", **change)
+        assert settled["version"] == 3
+
+
+async def test_a_memory_shown_by_the_brief_counts_as_seen(house: House) -> None:
+    async with house.talk() as mine, house.talk(client="codex") as theirs:
+        added = await add(mine, "The port is 8080.")
+        await theirs.ask("memory_startup")
+        change = {"action": "update", "target": "memory", "memory_id": added["memory_id"]}
+        await mine.ask("manage_knowledge", content="The port is 9090.", **change)
+        error = await theirs.refused("manage_knowledge", content="The port is 7070.", **change)
+        assert error["code"] == "VERSION_CONFLICT"
+
+
+async def test_a_memory_never_seen_is_changed_as_it_is_now(house: House) -> None:
+    async with house.talk() as mine, house.talk(client="codex") as theirs:
+        added = await add(mine, "The port is 8080.")
+        change = {"action": "update", "target": "memory", "memory_id": added["memory_id"]}
+        await mine.ask("manage_knowledge", content="The port is 9090.", **change)
+        assert (await theirs.ask("manage_knowledge", content="7070 it is.", **change))["ok"]
+
+
+async def test_the_profile_grows_line_by_line_and_can_be_replaced_and_emptied(
+    talk: Talk, hot_database: Database
+) -> None:
+    async def written() -> str:
+        async with hot_database.acquire() as connection:
+            document = (await patches.list_profiles(connection, USER_ID)).get("sub")
+            return "" if document is None else document.content
+
+    async def change(action: str, content: str | None = None) -> dict[str, Any]:
+        return await talk.ask(
+            "manage_knowledge", action=action, target="sub_profile", content=content
+        )
+
+    await change("add", "Works on harbor.")
+    added = await change("add", "Travels to Korea.")
+    assert added["version"] == 2
+    assert "memory_id" not in added
+    assert await written() == "Works on harbor.\nTravels to Korea."
+    await change("update", "On holiday.")
+    assert await written() == "On holiday."
+    await change("remove")
+    assert await written() == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        ({"action": "add", "target": "memory"}, "pass its words as content"),
+        ({"action": "add", "target": "memory", "content": " \n"}, "pass its words as content"),
+        ({"action": "add", "target": "sub_profile"}, "pass its words as content"),
+        ({"action": "update", "target": "memory", "content": "x"}, "pass its memory_id"),
+        ({"action": "update", "target": "memory", "memory_id": 1}, "pass its words as content"),
+        ({"action": "remove", "target": "memory"}, "pass its memory_id"),
+        (
+            {"action": "add", "target": "memory", "content": "x", "memory_id": 1},
+            "leave memory_id out",
+        ),
+        ({"action": "remove", "target": "sub_profile", "memory_id": 1}, "has no memory_id"),
+        (
+            {
+                "action": "update",
+                "target": "memory",
+                "memory_id": 1,
+                "content": "x",
+                "kind": "fact",
+            },
+            "set by add only",
+        ),
+    ],
+)
+async def test_what_cannot_be_done_is_refused_with_what_to_pass(
+    talk: Talk, arguments: dict[str, object], hint: str
+) -> None:
+    """F15."""
+    error = await talk.refused("manage_knowledge", **arguments)
+    assert error["code"] == "INVALID_INPUT"
+    assert hint in error["message"]
+
+
+async def test_an_id_that_names_no_memory_is_refused(talk: Talk) -> None:
+    saved = await talk.ask("save_message", role="user", message="Hi")
+    for number in (saved["id"], 2**53 - 1):
+        error = await talk.refused(
+            "manage_knowledge", action="remove", target="memory", memory_id=number
+        )
+        assert error["code"] == "UNKNOWN_MEMORY"
+
+
+async def test_too_long_a_statement_is_refused(talk: Talk) -> None:
+    error = await talk.refused(
+        "manage_knowledge", action="add", target="memory", content="x" * 20_001
+    )
+    assert error["code"] == "LIMIT_EXCEEDED"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"action": "drop", "target": "memory"}, "action: should be"),
+        ({"action": "add", "target": "persona", "content": "x"}, "target: should be"),
+        ({"action": "add", "target": "memory", "content": "x", "kind": "rumour"}, "kind: should"),
+        ({"action": "remove", "target": "memory", "memory_id": 0}, "memory_id: should be greater"),
+        ({"action": "remove", "target": "memory", "memory_id": True}, "not true or false"),
+        ({"target": "memory"}, "action: Field required"),
+    ],
+)
+async def test_malformed_calls_say_what_is_wrong(
+    talk: Talk, arguments: dict[str, object], said: str
+) -> None:
+    assert said in await talk.malformed("manage_knowledge", **arguments)
