@@ -19,8 +19,13 @@ class BenchPool:
     def url(self, role: str) -> str:
         return self._cluster.dsn(f"memory_{role}")
 
-    def database(self, role: str) -> Database:
-        return Database(self.url(role), schema="agents_memory", application=f"bench-{role}")
+    def database(self, role: str, max_size: int = 8) -> Database:
+        return Database(
+            self.url(role),
+            schema="agents_memory",
+            application=f"bench-{role}",
+            max_size=max_size,
+        )
 
 
 @asynccontextmanager

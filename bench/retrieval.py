@@ -1,6 +1,6 @@
 """How well the product's own recall finds the evidence of questions about conversations.
 
-    python -m bench.retrieval FILE [--limit-samples N]
+    python -m bench.retrieval FILE [--limit-samples N] [--turns-only]
 
 FILE has LoCoMo's layout. Every turn is stored through intake as a message with speaker and time,
 one conversation one venue; every question is searched through recall, with that venue as filter
@@ -30,6 +30,7 @@ from bench import conversations, report
 from bench.cached_embedder import CachedEmbedder
 from bench.conversations import CATEGORIES, Question, Sample
 from bench.pool import fresh_pool
+from cold.passes.context import Context
 
 DEPTH = 50
 PLENTY_OF_TOKENS = 1_000_000
@@ -76,6 +77,15 @@ async def embed(cold: Database, embedder: Embedder, ids: Sequence[int]) -> None:
             )
 
 
+async def surround(cold: Database, ids: Sequence[int]) -> None:
+    """The context column, by the daemon's own pass."""
+    built = Context()
+    async with cold.transaction() as connection:
+        items = await built.load(connection, ids)
+        for item, result in zip(items, await built.prepare(items), strict=True):
+            await built.settle(connection, item, result)
+
+
 async def count(cold: Database) -> None:
     """The statistics as the daemon keeps them."""
 
@@ -120,7 +130,7 @@ async def ask(
     return metrics([item.id for item in answer.items], gold)
 
 
-async def run(path: Path, limit_samples: int | None) -> None:
+async def run(path: Path, limit_samples: int | None, *, context: bool) -> None:
     samples = conversations.load(path)[:limit_samples]
     embedder = CachedEmbedder(open_embedder("local"))
     async with fresh_pool(embedder.profile) as pool:
@@ -132,6 +142,8 @@ async def run(path: Path, limit_samples: int | None) -> None:
         for sample in samples:
             stored[sample.id] = await store(sample, intake, user_id)
             await embed(cold, embedder, list(stored[sample.id].values()))
+            if context:
+                await surround(cold, list(stored[sample.id].values()))
             report.note(f"{sample.id}: {len(sample.turns)} turns")
         await count(cold)
         recall = Recall(hot, embedder, embed_deadline_s=60)
@@ -147,11 +159,16 @@ async def run(path: Path, limit_samples: int | None) -> None:
         await hot.close()
         await cold.close()
     everything = [row for rows in own.values() for row in rows]
-    _print(own, everything, shared, embedder.profile.id)
+    _print(own, everything, shared, embedder.profile.id, context=context)
 
 
 def _print(
-    own: dict[int, list[Figures]], everything: list[Figures], shared: list[Figures], embedder: str
+    own: dict[int, list[Figures]],
+    everything: list[Figures],
+    shared: list[Figures],
+    embedder: str,
+    *,
+    context: bool,
 ) -> None:
     total, pooled = mean(everything), mean(shared)
     by_category = {CATEGORIES[category]: mean(rows) for category, rows in sorted(own.items())}
@@ -172,6 +189,7 @@ def _print(
             "by_category": by_category,
             "shared_pool": pooled,
             "embedder": embedder,
+            "context": context,
         }
     )
 
@@ -180,8 +198,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--limit-samples", type=int, default=None)
+    parser.add_argument("--turns-only", action="store_true", help="without the context column")
     arguments = parser.parse_args()
-    asyncio.run(run(arguments.file, arguments.limit_samples))
+    asyncio.run(run(arguments.file, arguments.limit_samples, context=not arguments.turns_only))
 
 
 if __name__ == "__main__":

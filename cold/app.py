@@ -15,6 +15,7 @@ from agents_memory.settings.inherited import inherited_environment
 from agents_memory.storage.connections import Database
 from cold.guard import Guard
 from cold.leadership import Held, Leadership
+from cold.passes.context import Context
 from cold.passes.embed import Embed
 from cold.passes.embed_memory import EmbedMemory
 from cold.passes.lexeme_statistics import LexemeStatistics
@@ -137,7 +138,7 @@ def compose(
     """The worker with every pass and chore of this version."""
     return Worker(
         database,
-        [Screen(), Embed(embedder), Tag(embedder), EmbedMemory(embedder)],
+        [Screen(), Embed(embedder), Tag(embedder), Context(), EmbedMemory(embedder)],
         [
             MissingVectors(database, embedder, clock),
             LexemeStatistics(database, clock),

@@ -1,12 +1,12 @@
 """What a query may find, with a score from each arm for every candidate."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from agents_memory.domain.filters import Filters
 from agents_memory.domain.lexical import to_tsquery_literal
 from agents_memory.domain.ranking import bm25
-from agents_memory.storage import lexemes, memories, messages, vectors
+from agents_memory.storage import context, lexemes, memories, messages, vectors
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.vectors import Model, Vector
 
@@ -20,12 +20,14 @@ LexemeCounts = dict[int, tuple[int, tuple[int, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Scores by item id: `keyword` is BM25 (0 = no word in common), `cosine` is raw.
+    """Scores by item id: `keyword` and `context` are BM25 (0 = no word in common), `cosine` is raw.
 
+    What has no context (memories, and messages not yet settled) has its own words there.
     `memories` says which of the ids are memories; the rest are messages.
     """
 
     keyword: Mapping[int, float]
+    context: Mapping[int, float]
     cosine: Mapping[int, float]
     memories: frozenset[int]
 
@@ -72,79 +74,59 @@ async def gather(
     model: Model | None,
     query: Vector | None,
 ) -> Candidates:
-    """Candidates of both arms from messages and memories, each scored in both arms."""
+    """Candidates of all arms from messages and memories, each scored in every arm."""
     statistics = await load_statistics(connection, terms)
     chosen = to_tsquery_literal(rarest(terms, statistics)) if terms else ""
-    found = await _messages(connection, filters, terms, chosen, model, query)
-    counts, cosine = found
-    memory_ids: frozenset[int] = frozenset()
-    if not filters.only_messages:
-        memory_counts, memory_cosine = await _memories(
-            connection, filters, terms, chosen, model, query
-        )
-        memory_ids = frozenset(memory_counts) | frozenset(memory_cosine)
-        counts |= memory_counts
-        cosine |= memory_cosine
+    cosine: dict[int, float] = {}
+    near_memories: dict[int, float] = {}
+    if model is not None and query is not None:
+        cosine = await vectors.search_messages(connection, model, filters, query, ARM_LIMIT)
+        if not filters.only_messages:
+            near_memories = await vectors.search_memories(
+                connection, model, filters, query, ARM_LIMIT
+            )
+    counts: LexemeCounts = {}
+    around: LexemeCounts = {}
+    memory_ids = frozenset(near_memories)
+    if chosen:
+        found = await messages.find_by_lexemes(connection, filters, chosen, MAX_KEYWORD_CANDIDATES)
+        nearby = await context.find_by_lexemes(connection, filters, chosen, MAX_KEYWORD_CANDIDATES)
+        ids = sorted({*found, *nearby, *cosine})
+        counts = await messages.count_lexemes(connection, ids, terms)
+        around = await context.count_lexemes(connection, ids, terms)
+        if not filters.only_messages:
+            named = await memories.find_by_lexemes(
+                connection, filters, chosen, MAX_KEYWORD_CANDIDATES
+            )
+            memory_ids |= frozenset(named)
+            counts |= await memories.count_lexemes(connection, sorted(memory_ids), terms)
     keyword = score(terms, counts, statistics)
-    best = set(sorted(keyword, key=lambda item: (-keyword[item], -item))[:ARM_LIMIT])
-    kept = best | set(cosine)
+    surrounding = keyword | score(terms, around, _of_contexts(statistics, around))
+    best = {*_best(keyword), *_best(surrounding)}
+    cosine |= near_memories
     if model is not None and query is not None:
         missing = [item for item in best if item not in cosine]
         of_memories = [item for item in missing if item in memory_ids]
         of_messages = [item for item in missing if item not in memory_ids]
         cosine |= await vectors.compare_messages(connection, model, of_messages, query)
         cosine |= await vectors.compare_memories(connection, model, of_memories, query)
-    return Candidates({item: keyword.get(item, 0.0) for item in kept}, cosine, memory_ids)
+    kept = best | set(cosine)
+    return Candidates(
+        {item: keyword.get(item, 0.0) for item in kept},
+        {item: surrounding.get(item, 0.0) for item in kept},
+        cosine,
+        memory_ids,
+    )
 
 
-async def _messages(
-    connection: Connection,
-    filters: Filters,
-    terms: Sequence[str],
-    tsquery: str,
-    model: Model | None,
-    query: Vector | None,
-) -> tuple[LexemeCounts, dict[int, float]]:
-    near: dict[int, float] = {}
-    if model is not None and query is not None:
-        near = await vectors.search_messages(connection, model, filters, query, ARM_LIMIT)
-    return await _arms(
-        connection, terms, tsquery, near,
-        lambda limit: messages.find_by_lexemes(connection, filters, tsquery, limit),
-        messages.count_lexemes,
-    )  # fmt: skip
+def _best(scores: Mapping[int, float]) -> list[int]:
+    return sorted(scores, key=lambda item: (-scores[item], -item))[:ARM_LIMIT]
 
 
-async def _memories(
-    connection: Connection,
-    filters: Filters,
-    terms: Sequence[str],
-    tsquery: str,
-    model: Model | None,
-    query: Vector | None,
-) -> tuple[LexemeCounts, dict[int, float]]:
-    near: dict[int, float] = {}
-    if model is not None and query is not None:
-        near = await vectors.search_memories(connection, model, filters, query, ARM_LIMIT)
-    return await _arms(
-        connection, terms, tsquery, near,
-        lambda limit: memories.find_by_lexemes(connection, filters, tsquery, limit),
-        memories.count_lexemes,
-    )  # fmt: skip
-
-
-async def _arms(
-    connection: Connection,
-    terms: Sequence[str],
-    tsquery: str,
-    near: dict[int, float],
-    find: Callable[[int], Awaitable[list[int]]],
-    count: Callable[[Connection, Sequence[int], Sequence[str]], Awaitable[LexemeCounts]],
-) -> tuple[LexemeCounts, dict[int, float]]:
-    if not tsquery:
-        return {}, near
-    ids = set(await find(MAX_KEYWORD_CANDIDATES)) | set(near)
-    return await count(connection, sorted(ids), terms), near
+def _of_contexts(statistics: Statistics, around: LexemeCounts) -> Statistics:
+    """The same frequencies; contexts are longer, so their length is compared among themselves."""
+    lengths = [length for length, _ in around.values()]
+    return replace(statistics, average_length=sum(lengths) / len(lengths) if lengths else 1.0)
 
 
 def score(terms: Sequence[str], counts: LexemeCounts, statistics: Statistics) -> dict[int, float]:

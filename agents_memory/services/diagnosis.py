@@ -163,8 +163,8 @@ class Diagnosis:
         settings = self._settings
         try:
             self._database = await self._opened()
-            connection = await self._database.connect()
-            await connection.close(timeout=5)
+            async with self._database.acquire():
+                pass
         except MemoryFault as fault:
             if settings.embedded:
                 log = settings.data_dir / "server-start.log"
@@ -175,15 +175,15 @@ class Diagnosis:
     async def _opened(self) -> Database:
         """The pool as the hot role, whatever state its schema is in."""
         settings = self._settings
-        if settings.hot_url is None:
+        if settings.embedded:
             attachment = await attach(
                 settings.data_dir, (), 0, START_TIMEOUT_S, inherited_environment()
             )
             self._stack.callback(attachment.close)
             url = attachment.dsn(HOT)
+            database = Database(url, schema=settings.db_schema, application=APPLICATION)
         else:
-            url = settings.hot_url.reveal()
-        database = Database(url, schema=settings.db_schema, application=APPLICATION, max_size=2)
+            database = external_database(settings, "hot", APPLICATION)
         self._stack.push_async_callback(database.close)
         return database
 

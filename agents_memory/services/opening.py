@@ -71,7 +71,7 @@ async def open_pool(
     SchemaMismatch (an external pool that its owner has to migrate) and ConfigurationError.
     """
     if not settings.embedded:
-        database = _external(settings, role, application)
+        database = external_database(settings, role, application)
         return await _checked(OpenedPool(database, None), role)
     if not hold:
         url = find_place(settings.data_dir).endpoint.dsn(_ROLES[role])
@@ -111,16 +111,16 @@ async def prepare_pool(settings: Settings) -> tuple[str, ...]:
             return (*opened.applied, *later)
         finally:
             await opened.close()
-    owner = _external(settings, "owner", "mcp-agents-memory migrate")
+    owner = external_database(settings, "owner", "mcp-agents-memory migrate")
     try:
         roles = {}
         for role in ("hot", "cold"):
-            runtime = _external(settings, role, "mcp-agents-memory migrate")
-            connection = await runtime.connect()
+            runtime = external_database(settings, role, "mcp-agents-memory migrate")
             try:
-                roles[role] = str(await connection.fetchval("SELECT current_user"))
+                async with runtime.acquire() as connection:
+                    roles[role] = str(await connection.fetchval("SELECT current_user"))
             finally:
-                await connection.close(timeout=5)
+                await runtime.close()
         return await prepare(owner, profile, **roles)
     finally:
         await owner.close()
@@ -155,15 +155,36 @@ async def _checked(opened: OpenedPool, role: Role) -> OpenedPool:
     return opened
 
 
-def _external(settings: Settings, role: Role, application: str) -> Database:
-    url = {"hot": settings.hot_url, "cold": settings.cold_url, "owner": settings.owner_url}[role]
+def external_database(settings: Settings, role: Role, application: str) -> Database:
+    """The database that the settings name, as `role`; touches nothing yet.
+
+    Raises ConfigurationError when it is the embedded one.
+    """
+    url, own = {
+        "hot": (settings.hot_url, None),
+        "cold": (settings.cold_url, settings.cold_database_url),
+        "owner": (settings.owner_url, settings.owner_database_url),
+    }[role]
     if url is None:
         raise ConfigurationError("no database is configured; set DATABASE_URL")
-    return _database(settings, url.reveal(), application)
+    direct = settings.direct_url if own is None else None
+    return _database(
+        settings,
+        url.reveal(),
+        application,
+        pooled=own is None and settings.database_pooled,
+        direct_url=None if direct is None else direct.reveal(),
+    )
 
 
 def _database(
-    settings: Settings, url: str, application: str, attachment: Attachment | None = None
+    settings: Settings,
+    url: str,
+    application: str,
+    attachment: Attachment | None = None,
+    *,
+    pooled: bool = False,
+    direct_url: str | None = None,
 ) -> Database:
     return Database(
         url,
@@ -171,4 +192,6 @@ def _database(
         application=application,
         max_size=settings.db_pool_max,
         recover=None if attachment is None else attachment.ensure,
+        pooled=pooled,
+        direct_url=direct_url,
     )

@@ -1,22 +1,9 @@
 """Why a database cannot be reached, and the one thing to do about it."""
 
-import socket
-import ssl
-
 from agents_memory.domain.errors import DatabaseUnavailable, MemoryFault
+from agents_memory.services.opening import external_database
 from agents_memory.settings import Settings
-from agents_memory.storage.connections import Database
-
-# What a server says when it turns us away; its own words may quote what nobody should read.
-_REFUSALS = {
-    "28P01": ("the server refused the password", "correct the user or the password in {setting}"),
-    "28000": ("the server refuses this user", "correct the user in {setting}, or pg_hba.conf"),
-    "3D000": ("the server has no such database", "create it, or correct its name in {setting}"),
-    "42501": ("this user may not connect", "GRANT CONNECT ON DATABASE … to the user"),
-    "53300": ("the server has no connection left", "lower DB_POOL_MAX, or raise max_connections"),
-    "57P03": ("the server is starting or stopping", "try again in a minute"),
-}
-
+from agents_memory.storage.faults import reason
 
 async def knock(settings: Settings, application: str) -> None:
     """Signs in once to the database that the settings name, and leaves.
@@ -26,14 +13,14 @@ async def knock(settings: Settings, application: str) -> None:
     """
     if settings.hot_url is None:
         return
-    database = Database(
-        settings.hot_url.reveal(), schema=settings.db_schema, application=application
-    )
+    database = external_database(settings, "hot", application)
     try:
-        connection = await database.connect()
+        async with database.acquire():
+            return
     except DatabaseUnavailable as fault:
         raise explained(fault, settings) from fault
-    await connection.close(timeout=5)
+    finally:
+        await database.close()
 
 
 def explained(fault: DatabaseUnavailable, settings: Settings) -> DatabaseUnavailable:
@@ -55,37 +42,7 @@ def explain(fault: MemoryFault, *, where: str, setting: str) -> tuple[str, str]:
 
     `setting` is the variable that names the database. Nothing secret is in either.
     """
-    cause = fault.__cause__
-    refusal = _REFUSALS.get(str(getattr(cause, "sqlstate", None)))
-    if refusal is not None:
-        return f"{where}: {refusal[0]}", refusal[1].format(setting=setting)
-    match cause:
-        case socket.gaierror():
-            return f"{where}: the host name is unknown", f"correct the host in {setting}"
-        case ssl.SSLError():
-            return (
-                f"{where}: the encrypted connection failed ({type(cause).__name__})",
-                f"add the server's root certificate to {setting} (sslrootcert=/path), "
-                "or lower DB_SSL where that is safe",
-            )
-        case ConnectionRefusedError():
-            return (
-                f"{where}: nothing listens there",
-                f"start the server, or correct host and port in {setting}",
-            )
-        case TimeoutError():
-            return (
-                f"{where}: no answer within some seconds",
-                "check the network and the firewall between here and the server",
-            )
-        case FileNotFoundError() | PermissionError():
-            return (
-                f"{where}: the socket or a certificate file cannot be opened",
-                f"correct the paths in {setting}",
-            )
-        case ConnectionError():
-            return (
-                f"{where}: the server hung up ({type(cause).__name__})",
-                "check that it is a PostgreSQL server and whether it accepts encryption (DB_SSL)",
-            )
-    return f"{where}: {fault}", f"correct {setting}, or look into the server's log"
+    found = reason(fault.__cause__)
+    if found is None:
+        return f"{where}: {fault}", f"correct {setting}, or look into the server's log"
+    return f"{where}: {found.what}", found.fix.format(setting=setting)

@@ -27,6 +27,8 @@ from agents_memory.storage.vectors import Model, Vector
 
 MAX_QUERY_CHARS = 2_000
 MAX_ITEM_CHARS = 1_200
+# Words and meaning count alike; of the words, half go to what stands around a message.
+WEIGHTS = {"keyword": 0.25, "context": 0.25, "vector": 0.5}
 
 log = get_logger()
 
@@ -223,28 +225,34 @@ class Recall:
         if self._embedder is not None:
             calibrate = self._embedder.profile.calibration
             similarity = {item: calibrate(cosine) for item, cosine in found.cosine.items()}
-        with_words = {item: value for item, value in found.keyword.items() if value > 0}
+        worded = {
+            item
+            for item in found.keyword
+            if found.keyword[item] > 0 or found.context.get(item, 0.0) > 0
+        }
+        words = {
+            "keyword": {item: found.keyword[item] for item in worded},
+            "context": {item: found.context.get(item, 0.0) for item in worded},
+        }
         if max(similarity.values(), default=0.0) < self._threshold:
             # The vectors know nothing like it: words alone decide.
             return _Ranked(
                 "keyword",
-                fuse_min_max({"keyword": with_words}),
+                fuse_min_max(words, WEIGHTS),
                 found.memories,
                 similarity,
                 weak=len(similarity),
             )
-        # Every candidate is scored in both arms. What has no word in common and is not near enough
+        # Every candidate is scored in every arm. What has no word in common and is not near enough
         # is no match, however few others there are.
-        matching = {
-            item
-            for item in found.keyword.keys() | similarity.keys()
-            if item in with_words or similarity.get(item, 0.0) >= self._threshold
-        }
+        near = {item for item, value in similarity.items() if value >= self._threshold}
+        matching = worded | near
         arms = {
-            "keyword": {item: with_words.get(item, 0.0) for item in matching},
+            "keyword": {item: found.keyword.get(item, 0.0) for item in matching},
+            "context": {item: found.context.get(item, 0.0) for item in matching},
             "vector": {item: found.cosine.get(item, 0.0) for item in matching},
         }
-        return _Ranked("hybrid", fuse_min_max(arms), found.memories, similarity)
+        return _Ranked("hybrid", fuse_min_max(arms, WEIGHTS), found.memories, similarity)
 
     def _expose(self, ids: list[int], session: str | None) -> None:
         if not ids:

@@ -19,7 +19,7 @@ from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.leadership import Leader
 from agents_memory.storage.work import StageSummary
 
-STAGES = ("screen", "embed", "tag", "embed_memory")
+STAGES = ("screen", "embed", "tag", "context", "embed_memory")
 LOWEST_INDEX_RECALL = 0.9
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import asyncpg
 import numpy as np
@@ -38,8 +38,9 @@ class Model:
     profile: str
     dims: int
     active: bool
-    index_recall: float | None
-    indexed: bool
+    # How it is searched makes it no other model.
+    index_recall: float | None = field(compare=False)
+    indexed: bool = field(compare=False)
 
     @property
     def message_table(self) -> str:

@@ -8,7 +8,7 @@ from agents_memory.storage.connections import Database
 
 DDL = {"schema", "vector_tables"}
 # Tables whose rows are derived or queued, and may be taken away by the daemon.
-DELETABLE_BY_COLD = {"work", "lexeme_stats"}
+DELETABLE_BY_COLD = {"work", "lexeme_stats", "message_context"}
 READ_ONLY_FOR_HOT = {"message_results", "lexeme_stats", "lexeme_totals", "leader", "project_tags"}
 
 
