@@ -20,7 +20,7 @@ class Screen:
     stage = "screen"
     backend = "rules"
     version = 1
-    next_stages: tuple[str, ...] = ("embed", "context")
+    next_stages: tuple[str, ...] = ("embed",)
 
     async def load(self, connection: Connection, ids: Sequence[int]) -> list[PassItem]:
         return await messages.list_for_pass(connection, ids)

@@ -54,7 +54,7 @@ class Tag:
     stage = "tag"
     backend = "rules"
     version = 1
-    next_stages: tuple[str, ...] = ()
+    next_stages: tuple[str, ...] = ("context",)
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder

@@ -1,11 +1,14 @@
-"""Services over a fresh pool."""
+"""Services over a fresh pool, and a server of somebody else."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from uuid import uuid4
 
 import pytest
 
 from agents_memory.storage.connections import Database
 from tests.factories import Services, services
+from tests.integration.foreign_server import ForeignServer, RemotePool
 
 
 @pytest.fixture
@@ -14,3 +17,27 @@ async def use(hot_database: Database) -> AsyncIterator[Services]:
     built = await services(hot_database)
     yield built
     await built.close()
+
+
+@pytest.fixture(scope="session")
+def foreign() -> Iterator[ForeignServer]:
+    """A server of somebody else with a migrated pool; leave it as you found it."""
+    server = ForeignServer()
+    try:
+        server.start()
+        asyncio.run(server.found())
+        asyncio.run(server.prepare())
+        yield server
+    finally:
+        server.remove()
+
+
+@pytest.fixture
+async def remote(foreign: ForeignServer) -> AsyncIterator[RemotePool]:
+    """A fresh migrated pool on that server."""
+    name = f"remote_{uuid4().hex[:12]}"
+    await foreign.admin(
+        f"CREATE DATABASE {name} TEMPLATE memory OWNER memory_owner STRATEGY file_copy", "SELECT 1"
+    )
+    yield RemotePool(foreign, name)
+    await foreign.admin(f"DROP DATABASE {name} WITH (FORCE)", "SELECT 1")

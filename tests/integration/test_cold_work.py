@@ -79,7 +79,12 @@ async def test_a_drain_leaves_every_message_tagged_and_embedded(
             cold_database, "SELECT stage, backend FROM message_results WHERE message_id = $1", item
         )
         settled = {result["stage"]: result["backend"] for result in results}
-        assert settled == {"screen": "rules", "embed": HASHING.id, "tag": "rules"}
+        assert settled == {
+            "screen": "rules",
+            "embed": HASHING.id,
+            "tag": "rules",
+            "context": "rules",
+        }
     states = await query(cold_database, "SELECT * FROM message_state ORDER BY message_id")
     assert all(1 <= state["importance"] <= 10 for state in states)
     assert all(-1 <= state["valence"] <= 1 and 0 <= state["intensity"] <= 1 for state in states)

@@ -12,6 +12,7 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult, Implementation, TextContent
 
+from agents_memory.domain.errors import DatabaseUnavailable
 from agents_memory.domain.fencing import fence
 from agents_memory.embedding.opening import open_embedder
 from agents_memory.settings import Settings
@@ -95,7 +96,7 @@ def text_of(result: CallToolResult) -> str:
 class House:
     """Makes apps over one pool, each with its own session, and connects clients to them."""
 
-    database: Database
+    database: Database | None
     tmp_path: Path
     era: str
     clock: ManualClock = field(default_factory=lambda: ManualClock(NOON))
@@ -104,6 +105,8 @@ class House:
         settings = settings_for(self.tmp_path, **changes)
 
         async def open_pool() -> Borrowed:
+            if self.database is None:
+                raise DatabaseUnavailable("there is no database in this test")
             return Borrowed(self.database)
 
         session = Session.begin(settings, "/home/mara/code/harbor")
@@ -146,13 +149,26 @@ def house(hot_database: Database, tmp_path: Path, era: str) -> House:
 @pytest.fixture
 async def talk(house: House) -> AsyncIterator[Talk]:
     """Mara's Claude Code on her laptop, in ~/code/harbor."""
+    async with held(house) as talk:
+        yield talk
+
+
+@pytest.fixture
+async def alone(tmp_path: Path, era: str) -> AsyncIterator[Talk]:
+    """The same without a database: enough for what is answered before one is needed."""
+    async with held(House(None, tmp_path, era)) as talk:
+        yield talk
+
+
+@asynccontextmanager
+async def held(house: House) -> AsyncIterator[Talk]:
+    """A talk held by a task of its own: a client's cancel scopes must be left by the task that
+    entered them, which the two halves of a fixture are not."""
     connected = asyncio.Event()
     over = asyncio.Event()
     talks: list[Talk] = []
 
     async def hold() -> None:
-        # The client's cancel scopes must be left by the task that entered them, which the two
-        # halves of a fixture are not.
         try:
             async with house.talk() as talk:
                 talks.append(talk)

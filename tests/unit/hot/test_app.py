@@ -102,7 +102,13 @@ async def test_a_call_after_a_failure_tells_of_it_soon(
 
 
 @pytest.mark.parametrize(
-    "fault", [DatabaseUnavailable("away"), SchemaMismatch("old"), ConfigurationError("wrong")]
+    "fault",
+    [
+        DatabaseUnavailable("away"),
+        SchemaMismatch("old"),
+        ConfigurationError("wrong"),
+        ZeroDivisionError("a bug of ours"),
+    ],
 )
 async def test_the_handshake_has_its_words_without_a_pool(
     app_over: Callable[[Opening], App], fault: Exception

@@ -39,5 +39,5 @@ async def test_ids_that_credit_nothing_are_refused(talk: Talk, ids: list[int], c
 
 
 @pytest.mark.parametrize("ids", ["17", 17, [-1], [1.5], [True], ["x"], [2**53], None])
-async def test_malformed_ids_say_what_is_wrong(talk: Talk, ids: object) -> None:
-    assert "ids" in await talk.malformed("cite", ids=ids)
+async def test_malformed_ids_say_what_is_wrong(alone: Talk, ids: object) -> None:
+    assert "ids" in await alone.malformed("cite", ids=ids)

@@ -172,10 +172,10 @@ async def test_the_profile_grows_line_by_line_and_can_be_replaced_and_emptied(
     ],
 )
 async def test_what_cannot_be_done_is_refused_with_what_to_pass(
-    talk: Talk, arguments: dict[str, object], hint: str
+    alone: Talk, arguments: dict[str, object], hint: str
 ) -> None:
     """F15."""
-    error = await talk.refused("manage_knowledge", **arguments)
+    error = await alone.refused("manage_knowledge", **arguments)
     assert error["code"] == "INVALID_INPUT"
     assert hint in error["message"]
 
@@ -208,6 +208,6 @@ async def test_too_long_a_statement_is_refused(talk: Talk) -> None:
     ],
 )
 async def test_malformed_calls_say_what_is_wrong(
-    talk: Talk, arguments: dict[str, object], said: str
+    alone: Talk, arguments: dict[str, object], said: str
 ) -> None:
-    assert said in await talk.malformed("manage_knowledge", **arguments)
+    assert said in await alone.malformed("manage_knowledge", **arguments)

@@ -71,9 +71,9 @@ async def test_what_was_never_screened_feeds_no_brief(house: House, hot_database
     ],
 )
 async def test_malformed_calls_say_what_is_wrong(
-    talk: Talk, arguments: dict[str, object], said: str
+    alone: Talk, arguments: dict[str, object], said: str
 ) -> None:
-    assert said in await talk.malformed("memory_startup", **arguments)
+    assert said in await alone.malformed("memory_startup", **arguments)
 
 
 async def test_instructions_hold_what_is_pinned_within_the_clients_limit(house: House) -> None:

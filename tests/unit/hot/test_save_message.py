@@ -106,6 +106,6 @@ async def test_too_much_is_refused_with_the_limit(talk: Talk) -> None:
     ],
 )
 async def test_malformed_calls_say_what_is_wrong(
-    talk: Talk, arguments: dict[str, object], said: str
+    alone: Talk, arguments: dict[str, object], said: str
 ) -> None:
-    assert said in await talk.malformed("save_message", **arguments)
+    assert said in await alone.malformed("save_message", **arguments)

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-from mcp import Client
 from mcp.types import Tool
 
 from agents_memory.domain.errors import ConfigurationError
 from hot.server import NAME, build_server
-from tests.unit.hot.conftest import House
+from tests.unit.hot.conftest import House, Talk
 
 NAMES = ["memory_startup", "search_memory", "manage_knowledge", "save_message", "cite"]
 ARGUMENTS = {
@@ -30,9 +29,8 @@ DESCRIPTION_BYTES = 2_048
 
 
 @pytest.fixture
-async def tools(house: House) -> list[Tool]:
-    async with Client(build_server(house.app()), mode=house.era) as client:
-        return (await client.list_tools()).tools
+async def tools(alone: Talk) -> list[Tool]:
+    return (await alone.client.list_tools()).tools
 
 
 def nodes(schema: Any) -> Iterator[dict[str, Any]]:
@@ -125,6 +123,8 @@ async def test_all_definitions_together_stay_small(tools: list[Tool]) -> None:
     assert len(json.dumps(seen)) < 16_000
 
 
-def test_a_toolset_that_is_not_there_is_a_wrong_setting(house: House, tmp_path: Path) -> None:
+async def test_a_toolset_that_is_not_there_is_a_wrong_setting(tmp_path: Path) -> None:
+    app = House(None, tmp_path, "auto").app(toolsets=("core", "mind"))
     with pytest.raises(ConfigurationError, match="it has core"):
-        build_server(house.app(toolsets=("core", "mind")))
+        build_server(app)
+    await app.close()

@@ -121,9 +121,9 @@ async def test_filters_hold(
 
 
 @pytest.mark.parametrize("date_range", ["soon", "", "2026-13-01", "2026-11-05..2026-11-01", "\0"])
-async def test_a_date_that_is_none_is_refused(talk: Talk, date_range: str) -> None:
+async def test_a_date_that_is_none_is_refused(alone: Talk, date_range: str) -> None:
     """D13: no silently empty answer."""
-    error = await talk.refused("search_memory", query="x", date_range=date_range)
+    error = await alone.refused("search_memory", query="x", date_range=date_range)
     assert error["code"] == "INVALID_INPUT"
     assert "date_range" in error["message"]
 
@@ -143,9 +143,9 @@ async def test_a_date_that_is_none_is_refused(talk: Talk, date_range: str) -> No
     ],
 )
 async def test_malformed_calls_say_what_is_wrong(
-    talk: Talk, arguments: dict[str, Any], said: str
+    alone: Talk, arguments: dict[str, Any], said: str
 ) -> None:
-    assert said in await talk.malformed("search_memory", **arguments)
+    assert said in await alone.malformed("search_memory", **arguments)
 
 
 async def test_a_search_without_vectors_says_so(talk: Talk) -> None:

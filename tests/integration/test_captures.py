@@ -1,0 +1,174 @@
+"""Signs of life, and turns that were told before they were captured."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from agents_memory.domain.filters import Filters
+from agents_memory.domain.messages import Origin, Role, Trust
+from agents_memory.services.recall import RecallRequest
+from agents_memory.storage import captures, messages
+from agents_memory.storage.captures import FRESH
+from agents_memory.storage.connections import Connection, Database
+from ingest.records import Record
+from ingest.storing import TOLD_WITHIN, Kept, Storing
+from tests.factories import NOON, Services
+from tests.fakes import ManualClock
+
+SIGN = {"device": "laptop", "client": "claude-code"}
+
+
+async def covered(database: Database, session: str = "s1", **changes: object) -> bool:
+    asked = {**SIGN, "session": session, "now": NOON, **changes}
+
+    async def ask(connection: Connection) -> bool:
+        return await captures.covered(connection, **asked)  # type: ignore[arg-type]
+
+    return await database.run(ask)
+
+
+async def beat(database: Database, *sessions: str, **changes: object) -> None:
+    signed = {**SIGN, "sessions": sessions, "now": NOON, **changes}
+
+    async def write(connection: Connection) -> None:
+        await captures.beat(connection, **signed)  # type: ignore[arg-type]
+
+    await database.run(write)
+
+
+async def test_a_session_is_covered_only_while_its_own_sign_is_fresh(
+    hot_database: Database,
+) -> None:
+    """F77: by the role that captures and the one that asks, which are the same."""
+    assert not await covered(hot_database)
+    await beat(hot_database, "s1", "s2", "s1")
+    assert await covered(hot_database)
+    assert await covered(hot_database, "s2")
+    assert await covered(hot_database, now=NOON + FRESH)
+    assert not await covered(hot_database, now=NOON + FRESH + timedelta(seconds=1))
+    assert not await covered(hot_database, "s3")
+    assert not await covered(hot_database, device="desktop")
+    assert not await covered(hot_database, client="codex")
+
+
+async def test_a_sign_from_before_the_clock_was_set_back_counts_for_nothing(
+    hot_database: Database,
+) -> None:
+    await beat(hot_database, "s1", now=NOON + timedelta(hours=1))
+    assert not await covered(hot_database)
+    await beat(hot_database, "s1")
+    assert await covered(hot_database)
+
+
+async def test_many_capturers_may_sign_at_once(hot_database: Database) -> None:
+    sessions = [f"s{n}" for n in range(50)]
+    await asyncio.gather(
+        *(beat(hot_database, *(sessions if n % 2 else reversed(sessions))) for n in range(8))
+    )
+    assert await covered(hot_database, "s49")
+
+
+def storing(use: Services, **changes: Any) -> Storing:
+    labels = {"client": "claude-code", "device": "laptop", **changes}
+    return Storing(use.database, use.intake, use.user_id, ManualClock(NOON), **labels)
+
+
+def turn(text: str, native_id: str, **changes: object) -> Record:
+    fields = {
+        "role": Role.ASSISTANT,
+        "text": text,
+        "native_id": native_id,
+        "session": "s1",
+        "occurred_at": NOON,
+        **changes,
+    }
+    return Record(**fields)  # type: ignore[arg-type]
+
+
+async def tell(use: Services, text: str, **changes: object) -> int:
+    told = {"origin": Origin.ASSERTED, "trust": Trust.AGENT, "role": Role.ASSISTANT, **changes}
+    return (await use.say(text, **told)).id
+
+
+@pytest.fixture
+async def at_noon(use: Services, owner_database: Database) -> Services:
+    """Services over a pool in which what is told is told at noon."""
+    async with owner_database.acquire() as connection:
+        await connection.execute(
+            "ALTER TABLE messages ALTER COLUMN created_at SET DEFAULT '2026-11-20T12:00:00Z'"
+        )
+    return use
+
+
+async def count(use: Services) -> int:
+    return await use.database.run(messages.count_messages)
+
+
+async def test_a_turn_that_was_told_before_collapses_into_it_once(at_noon: Services) -> None:
+    """F77: and a second turn of the same words is a turn of its own."""
+    await tell(at_noon, "Done: 12 tests added.")
+    keep = storing(at_noon)
+    assert await keep.store(turn("done: 12 tests added", "a")) is Kept.COLLAPSED
+    assert await keep.store(turn("Done: 12 tests added.", "b")) is Kept.STORED
+    assert await count(at_noon) == 2
+    again = [turn("done: 12 tests added", "a"), turn("Done: 12 tests added.", "b")]
+    assert await keep.keep(again) == {Kept.DUPLICATE: 2}
+    assert await count(at_noon) == 2
+
+
+async def test_a_persons_turn_is_stored_although_an_agent_reported_it(at_noon: Services) -> None:
+    """F77, F107: evidence of the owner is never given up for an agent's account of it."""
+    reported = await tell(at_noon, "The harbor closes on Friday.", role=Role.USER)
+    said = turn("The harbor closes on Friday.", "a", role=Role.USER, human=True)
+    assert await storing(at_noon).store(said) is Kept.STORED
+    async with at_noon.database.acquire() as connection:
+        views = await messages.list_messages(
+            connection, list(range(reported, reported + 10)), at_noon.user_id
+        )
+    assert [view.trust for view in views] == [Trust.AGENT, Trust.OWNER]
+    found = await at_noon.recall().search(
+        RecallRequest("harbor closes Friday", Filters(user_id=at_noon.user_id))
+    )
+    assert [(item.text, item.trust) for item in found.items] == [
+        ("The harbor closes on Friday.", Trust.OWNER)
+    ]
+
+
+async def test_what_the_owner_wrote_by_hand_stands_for_the_captured_turn(
+    at_noon: Services,
+) -> None:
+    await tell(at_noon, "The harbor closes.", role=Role.USER, trust=Trust.OWNER)
+    said = turn("The harbor closes.", "a", role=Role.USER, human=True)
+    assert await storing(at_noon).store(said) is Kept.COLLAPSED
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"device": "desktop"},
+        {"platform": "codex"},
+        {"role": Role.USER},
+        {"origin": Origin.IMPORTED},
+    ],
+)
+async def test_what_was_told_elsewhere_or_by_another_is_another_turn(
+    at_noon: Services, change: dict[str, object]
+) -> None:
+    await tell(at_noon, "Done.", **change)
+    assert await storing(at_noon).store(turn("Done.", "a")) is Kept.STORED
+
+
+async def test_what_was_told_at_another_time_is_another_turn(at_noon: Services) -> None:
+    await tell(at_noon, "Done.")
+    early = NOON - TOLD_WITHIN - timedelta(seconds=1)
+    assert await storing(at_noon).store(turn("Done.", "a", occurred_at=early)) is Kept.STORED
+
+
+async def test_two_readers_of_one_transcript_collapse_a_turn_together(at_noon: Services) -> None:
+    """A10: whoever comes second, nothing is stored twice."""
+    await tell(at_noon, "Done.")
+    outcomes = await asyncio.gather(*(storing(at_noon).store(turn("Done.", "a")) for _ in range(6)))
+    assert set(outcomes) <= {Kept.COLLAPSED, Kept.DUPLICATE}
+    assert await count(at_noon) == 1

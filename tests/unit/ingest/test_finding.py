@@ -1,0 +1,67 @@
+"""Finding transcripts: looked at, never opened, and no link followed."""
+
+import os
+from pathlib import Path
+
+from ingest.finding import Finder
+from tests.unit.ingest.reading import CLIENT
+
+
+def make(root: Path, *paths: str) -> None:
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("{}\n")
+
+
+def found(root: Path) -> list[str]:
+    return [one.path for one in Finder(root, CLIENT).find()]
+
+
+def test_sessions_and_sub_agents_are_found_the_longest_unchanged_first(tmp_path: Path) -> None:
+    make(tmp_path, "a/1.jsonl", "a/1/subagents/agent-x.jsonl", "b/2.jsonl", "b/notes.md", "3.jsonl")
+    for age, path in enumerate(["b/2.jsonl", "a/1/subagents/agent-x.jsonl", "a/1.jsonl"]):
+        os.utime(tmp_path / path, (1000 + age, 1000 + age))
+    assert found(tmp_path) == ["b/2.jsonl", "a/1/subagents/agent-x.jsonl", "a/1.jsonl"]
+
+
+def test_a_root_that_is_not_there_yet_is_empty(tmp_path: Path) -> None:
+    finder = Finder(tmp_path / "later", CLIENT)
+    assert finder.find() == []
+    make(tmp_path / "later", "a/1.jsonl")
+    assert [one.path for one in finder.find()] == ["a/1.jsonl"]
+
+
+def test_a_root_may_be_a_link_but_nothing_below_it(tmp_path: Path) -> None:
+    real, outside = tmp_path / "real", tmp_path / "outside"
+    make(real, "a/1.jsonl")
+    make(outside, "o/9.jsonl")
+    (tmp_path / "root").symlink_to(real)
+    (real / "out").symlink_to(outside / "o")
+    (real / "a" / "loop").symlink_to(real)
+    (real / "a" / "9.jsonl").symlink_to(outside / "o" / "9.jsonl")
+    assert found(tmp_path / "root") == ["a/1.jsonl"]
+
+
+def test_pipes_and_folders_that_look_like_transcripts_are_left_alone(tmp_path: Path) -> None:
+    make(tmp_path, "a/1.jsonl", "a/folder.jsonl/x.txt")
+    os.mkfifo(tmp_path / "a" / "pipe.jsonl")
+    assert found(tmp_path) == ["a/1.jsonl"]
+
+
+def test_a_file_that_grows_shrinks_or_is_replaced_has_another_signature(tmp_path: Path) -> None:
+    make(tmp_path, "a/1.jsonl")
+    finder, path = Finder(tmp_path, CLIENT), tmp_path / "a" / "1.jsonl"
+    signatures = [finder.find()[0].signature]
+    path.write_text("{}\n{}\n")
+    signatures.append(finder.find()[0].signature)
+    (tmp_path / "new").write_text("{}\n{}\n")
+    os.replace(tmp_path / "new", path)
+    signatures.append(finder.find()[0].signature)
+    assert len(set(signatures)) == 3
+    assert finder.find()[0].signature == signatures[-1]
+
+
+def test_names_of_any_bytes_are_found(tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9 \xff.jsonl")
+    make(tmp_path, f"a b\u2028/{name}")
+    assert found(tmp_path) == [f"a b\u2028/{name}"]

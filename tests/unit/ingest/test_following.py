@@ -1,0 +1,238 @@
+"""Following a client: from now on, in order, and never past what was not kept."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents_memory.clock import SystemClock
+from agents_memory.domain.errors import DatabaseUnavailable
+from ingest import following
+from ingest.cursor import Positions
+from ingest.following import BEAT_S, LIVE_S, QUIET_S, Follower
+from ingest.records import Record
+from ingest.tail import Tail
+from tests.fakes import ManualClock
+from tests.fixtures.transcripts.writer import Writer, jsonl
+from tests.unit.ingest.reading import CLIENT, texts
+
+
+class Place:
+    """A folder of transcripts, and a follower whose words are gathered in `kept`."""
+
+    def __init__(self, base: Path) -> None:
+        self.root = base / "projects"
+        self.state = base / "state.json"
+        self.clock = ManualClock(SystemClock().now())
+        self.write = Writer(begun=self.clock.now())
+        self.kept: list[Record] = []
+        self.beats: list[list[str]] = []
+        self.away = False
+        self.positions = Positions.load(self.state)
+        self.follower = Follower(CLIENT, self.root, self.positions, self.clock)
+
+    def restart(self) -> None:
+        self.positions.save()
+        self.positions = Positions.load(self.state)
+        self.follower = Follower(CLIENT, self.root, self.positions, self.clock)
+
+    def append(self, session: str, data: bytes) -> Path:
+        path = self.root / "folder" / f"{session}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "ab") as file:
+            file.write(data)
+        now = self.clock.now().timestamp()
+        os.utime(path, (now, now))
+        return path
+
+    def say(self, text: str, session: str = "one") -> Path:
+        return self.append(session, jsonl(self.write.typed(text)))
+
+    async def keep(self, records: Sequence[Record]) -> None:
+        if self.away:
+            raise DatabaseUnavailable("away")
+        self.kept += records
+
+    async def beat(self, sessions: Sequence[str]) -> None:
+        self.beats.append(list(sessions))
+
+    async def look(self, *, after: float = 1) -> list[str]:
+        """What is kept of a round, `after` seconds later."""
+        self.clock.advance(after)
+        before = len(self.kept)
+        await self.follower.look(self.keep, self.beat)
+        return texts(self.kept[before:])
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+async def test_what_was_there_before_is_not_read_and_what_comes_is(place: Place) -> None:
+    """F74: from now on."""
+    place.say("Said before.")
+    place.append("one", b'{"type":"user","mess')
+    place.follower.begin()
+    assert await place.look() == []
+    place.append("one", b'age":"cut off"}\n')
+    place.say("Said now.")
+    place.say("In a new session.", session="two")
+    assert sorted(await place.look()) == ["In a new session.", "Said now."]
+    assert await place.look() == []
+
+
+async def test_capture_begins_before_the_client_is_installed(place: Place) -> None:
+    place.follower.begin()
+    assert await place.look() == []
+    place.say("First words ever.")
+    assert await place.look() == ["First words ever."]
+
+
+async def test_what_is_said_while_nobody_listens_is_read_later(place: Place) -> None:
+    """A25: the position outlives the process."""
+    place.follower.begin()
+    place.say("One.")
+    await place.look()
+    place.restart()
+    place.say("Two.")
+    place.follower.begin()
+    assert (await place.look())[-1] == "Two."
+    assert len({record.native_id for record in place.kept}) == 2
+
+
+async def test_a_position_moves_only_after_the_commit(place: Place) -> None:
+    """A25: what could not be stored is read again, in order, until it is."""
+    place.follower.begin()
+    place.say("One.")
+    place.away = True
+    for _ in range(3):
+        with pytest.raises(DatabaseUnavailable):
+            await place.look()
+        place.say("More.", session="two")
+    place.restart()
+    place.away = False
+    place.follower.begin()
+    kept = await place.look()
+    assert "One." in kept
+    assert len(place.kept) == len({record.native_id for record in place.kept})
+
+
+async def test_another_root_begins_anew(place: Place) -> None:
+    place.follower.begin()
+    place.say("One.")
+    await place.look()
+    moved = place.root.rename(place.root.with_name("elsewhere"))
+    place.root = moved
+    place.restart()
+    place.follower.begin()
+    assert await place.look() == []
+    place.say("Two.")
+    assert await place.look() == ["Two."]
+
+
+async def test_an_answer_without_an_end_is_kept_after_long_quiet(place: Place) -> None:
+    place.follower.begin()
+    place.append("one", jsonl(place.write.answer("Unended", key="m1")))
+    assert await place.look() == []
+    assert await place.look(after=QUIET_S / 2) == []
+    assert await place.look(after=QUIET_S / 2) == ["Unended"]
+    assert await place.look(after=QUIET_S) == []
+
+
+async def test_an_ended_answer_is_kept_in_the_next_round(place: Place) -> None:
+    place.follower.begin()
+    place.append("one", jsonl(place.write.answer("Ended.", key="m1", stop="end_turn")))
+    assert [*await place.look(), *await place.look()] == ["Ended."]
+
+
+async def test_one_bad_file_stops_no_other_and_is_tried_again(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    denied = True
+
+    def tail(root: Path, path: str, *rest: Any, **more: Any) -> Tail:
+        if denied and "bad" in path:
+            raise PermissionError(13, "denied")
+        return Tail(root, path, *rest, **more)
+
+    monkeypatch.setattr(following, "Tail", tail)
+    place.follower.begin()
+    place.say("Not to be read yet.", session="bad")
+    place.say("Good.", session="good")
+    assert await place.look() == ["Good."]
+    denied = False
+    assert await place.look() == []
+    assert await place.look(after=60) == ["Not to be read yet."]
+    assert place.beats[0] == ["good"]
+
+
+async def test_a_file_that_goes_away_is_forgotten_without_a_word(place: Place) -> None:
+    place.follower.begin()
+    path = place.say("Soon deleted.")
+    place.say("Stays.", session="two")
+    await place.look()
+    path.unlink()
+    assert await place.look() == []
+    watch = place.positions.watch(CLIENT.name)
+    assert watch is not None
+    assert list(watch.cursors) == ["folder/two.jsonl"]
+
+
+async def test_a_root_that_is_out_of_sight_keeps_its_positions(place: Place) -> None:
+    place.follower.begin()
+    place.say("Once.")
+    await place.look()
+    away = place.root.rename(place.root.with_name("unmounted"))
+    assert await place.look() == []
+    away.rename(place.root)
+    place.say("Again here.")
+    assert await place.look() == ["Again here."]
+
+
+async def test_live_sessions_give_signs_of_life_until_they_fall_silent(place: Place) -> None:
+    """F77: at once when a session speaks, then at the beat, and not once it is over."""
+    place.say("Old.", session="old")
+    place.clock.advance(LIVE_S + 1)
+    place.follower.begin()
+    place.say("Hello.")
+    await place.look()
+    assert place.beats == [["one"]]
+    await place.look(after=BEAT_S / 2)
+    assert place.beats == [["one"]]
+    await place.look(after=BEAT_S / 2)
+    assert place.beats == [["one"], ["one"]]
+    place.say("Me too.", session="two")
+    await place.look()
+    assert place.beats[2:] == [["one", "two"]]
+    await place.look(after=LIVE_S + 2)
+    assert len(place.beats) == 3
+
+
+async def test_a_session_that_cannot_be_stored_gives_no_sign(place: Place) -> None:
+    place.follower.begin()
+    place.say("Hello.")
+    place.away = True
+    with pytest.raises(DatabaseUnavailable):
+        await place.look()
+    assert place.beats == []
+
+
+async def test_a_round_can_be_cancelled_and_loses_nothing(place: Place) -> None:
+    place.follower.begin()
+    place.say("Interrupted.")
+    reached, never = asyncio.Event(), asyncio.Event()
+
+    async def stuck(records: Sequence[Record]) -> None:
+        reached.set()
+        await never.wait()
+
+    round_ = asyncio.create_task(place.follower.look(stuck, place.beat))
+    await reached.wait()
+    round_.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await round_
+    assert await place.look() == ["Interrupted."]
