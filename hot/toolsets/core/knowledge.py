@@ -1,0 +1,209 @@
+"""manage_knowledge: what a person asks to remember, correct or forget."""
+
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.tools import Tool
+from mcp.types import ToolAnnotations
+from pydantic import Field
+
+from agents_memory.domain.errors import Code, Refusal
+from agents_memory.domain.fencing import escape
+from agents_memory.domain.memories import Kind, Status
+from agents_memory.domain.messages import Role
+from agents_memory.domain.text import is_blank
+from agents_memory.services.knowledge import Remembered
+from hot.answers import KnowledgeAnswer
+from hot.app import App, Services
+from hot.present import render_knowledge
+from hot.toolkit import client_name, make_tool
+from hot.toolsets.arguments import (
+    AgentModel,
+    AgentPlatform,
+    ItemId,
+    Subagent,
+    SubagentModel,
+    SubagentRole,
+)
+
+DESCRIPTION = """\
+Remember, correct or forget a lasting statement, or keep the page about the user's current work.
+
+Call it when the user says to remember or forget something, when a decision or promise is made, \
+when a preference shows, or when a remembered statement turns out wrong. One statement a call, in \
+a full sentence that makes sense years later: names and dates, no "it" or "tomorrow".
+
+target "memory": add (content; kind and subject help), update (memory_id and the whole new \
+content), remove (memory_id; reversible). target "sub_profile", the page of current work in every \
+brief: add (one line), update (replaces the page), remove (empties it).
+
+Examples: {"action": "add", "target": "memory", "content": "Mara prefers pytest to unittest.", \
+"kind": "preference", "subject": "Mara"}; {"action": "update", "target": "memory", "memory_id": \
+17, "content": "…"}; {"action": "remove", "target": "memory", "memory_id": 17}.
+
+Returns memory_id, version, patch_id and the `diff` of what is believed; message_id is the \
+evidence stored with it. Added memories are pinned. `embedded` pending: found by its words now, \
+by meaning soon. DUPLICATE_MEMORY: it is known already, under the id given. VERSION_CONFLICT: \
+somebody changed it since you saw it; the error holds the current state: decide again, then \
+repeat the call."""
+
+
+def tool(app: App) -> Tool:
+    """The tool over `Knowledge`."""
+
+    async def manage_knowledge(
+        context: Context,
+        action: Annotated[
+            Literal["add", "update", "remove"], Field(description='"add", "update" or "remove".')
+        ],
+        target: Annotated[
+            Literal["memory", "sub_profile"], Field(description='"memory" or "sub_profile".')
+        ],
+        content: Annotated[
+            str | None,
+            Field(
+                description="The statement, or the line or page of the profile; at most 20000 "
+                "characters. Needed except to remove."
+            ),
+        ] = None,
+        memory_id: Annotated[
+            ItemId | None, Field(description="Which memory to update or remove.")
+        ] = None,
+        agent_platform: AgentPlatform = None,
+        agent_model: AgentModel = None,
+        subagent: Subagent = False,
+        subagent_model: SubagentModel = None,
+        subagent_role: SubagentRole = None,
+        kind: Annotated[
+            Literal["fact", "preference", "decision", "promise", "milestone", "pattern", "note"]
+            | None,
+            Field(
+                description="Of a memory to add: fact, preference, decision, promise, milestone, "
+                "pattern or note. Default note."
+            ),
+        ] = None,
+        subject: Annotated[
+            str | None,
+            Field(description='Of a memory to add: whom or what it is about. Default "user".'),
+        ] = None,
+    ) -> KnowledgeAnswer | Refusal:
+        wrong = _missing(action, target, content, memory_id)
+        if wrong is None and action != "add" and (kind or subject):
+            wrong = _invalid("kind and subject are set by add only; leave them out")
+        if wrong is not None:
+            return wrong
+        draft = app.session.draft(
+            Role.ASSISTANT,
+            content or "",
+            client_name(context),
+            platform=agent_platform,
+            model=agent_model,
+            subagent=subagent,
+            subagent_model=subagent_model,
+            subagent_role=subagent_role,
+        )
+        services = await app.services()
+        knowledge, user_id = services.knowledge, services.user_id
+        expected = None if memory_id is None else app.session.shown.get(memory_id)
+        match target, action:
+            case "memory", "add":
+                done = await knowledge.add_memory(
+                    draft,
+                    user_id,
+                    kind=Kind(kind or Kind.NOTE),
+                    subject=subject,
+                    project=app.session.project,
+                )
+            case "memory", "update":
+                done = await knowledge.update_memory(draft, user_id, memory_id or 0, expected)
+            case "memory", _:
+                done = await knowledge.remove_memory(user_id, memory_id or 0, expected)
+            case _, "add":
+                done = await knowledge.add_to_profile(content or "", user_id)
+            case _:
+                done = await knowledge.write_profile(content or "", user_id)
+        if isinstance(done, Refusal):
+            return await _with_current_state(app, services, done)
+        return await _answer(app, services, done, action, target)
+
+    return make_tool(
+        manage_knowledge,
+        answer=KnowledgeAnswer,
+        render=render_knowledge,
+        title="Remember, correct or forget",
+        description=DESCRIPTION,
+        annotations=ToolAnnotations(
+            read_only_hint=False,
+            destructive_hint=True,
+            idempotent_hint=False,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _invalid(message: str) -> Refusal:
+    return Refusal(Code.INVALID_INPUT, message)
+
+
+def _missing(
+    action: str, target: str, content: str | None, memory_id: int | None
+) -> Refusal | None:
+    if action != "remove" and (content is None or is_blank(content)):
+        return _invalid(f"to {action} a {target}, pass its words as content")
+    if target == "memory" and action != "add" and memory_id is None:
+        return _invalid(
+            f"to {action} a memory, pass its memory_id; search_memory shows the id of each memory"
+        )
+    if memory_id is not None and (target, action) == ("memory", "add"):
+        return _invalid("add makes a new memory; leave memory_id out, or use update")
+    if memory_id is not None and target == "sub_profile":
+        return _invalid("the sub_profile has no memory_id; leave it out, or use target memory")
+    return None
+
+
+async def _answer(
+    app: App, services: Services, done: Remembered, action: str, target: str
+) -> KnowledgeAnswer:
+    change = done.applied.changes[0]
+    answer = KnowledgeAnswer(
+        action=action,
+        target=target,
+        version=change.version,
+        patch_id=done.applied.patch_id,
+        message_id=done.message_id,
+        diff=escape(done.applied.diff),
+    )
+    if target == "sub_profile":
+        return answer
+    app.session.show([(change.item_id, change.version)])
+    current = await services.knowledge.find(change.item_id, services.user_id)
+    answer = answer.model_copy(
+        update={"memory_id": change.item_id, "pinned": current is not None and current.pinned}
+    )
+    if action == "remove":
+        return answer
+    # The daemon does both; it was told.
+    return answer.model_copy(update={"tagged": "pending", "embedded": "pending"})
+
+
+async def _with_current_state(app: App, services: Services, refusal: Refusal) -> Refusal:
+    memory_id = refusal.details.get("memory_id")
+    if refusal.code is not Code.VERSION_CONFLICT or memory_id is None:
+        return refusal
+    current = await services.knowledge.find(memory_id, services.user_id)
+    if current is None:
+        return refusal
+    # It is shown now, so the next try is about this version.
+    app.session.show([(current.id, current.version)])
+    state = {
+        "version": current.version,
+        "status": current.status.value,
+        "kind": current.kind.value,
+        "subject": escape(current.subject),
+        "content": escape(current.content),
+        "pinned": current.pinned,
+    }
+    if current.status is not Status.ACTIVE:
+        del state["content"]
+    return replace(refusal, details={**refusal.details, "current": state})
