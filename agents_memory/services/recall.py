@@ -27,8 +27,8 @@ from agents_memory.storage.vectors import Model, Vector
 
 MAX_QUERY_CHARS = 2_000
 MAX_ITEM_CHARS = 1_200
-# Words and meaning count alike; of the words, half go to what stands around a message.
-WEIGHTS = {"keyword": 0.25, "context": 0.25, "vector": 0.5}
+# What stands around a message tells more than its own few words alone (docs/decisions/0006).
+WEIGHTS = {"keyword": 0.25, "context": 0.35, "vector": 0.4}
 
 log = get_logger()
 
