@@ -1,14 +1,9 @@
 """Capture as a process: it follows, survives, and ends when it should."""
 
 import asyncio
-import json
-import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,107 +11,13 @@ from agents_memory.clock import SystemClock
 from agents_memory.storage import captures
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.embedded.server import Cluster
-from tests.conftest import SCHEMA, Pool
-from tests.fixtures.transcripts.writer import Writer, jsonl
-
-LIMIT_S = 60.0
-"""How long a test waits for anything; reaching it is a failure."""
-
-
-class Capturer:
-    """A running process; what it logs can be waited for."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self.process = process
-
-    async def said(self, action: str) -> dict[str, Any]:
-        """The next line of this action."""
-        assert self.process.stderr is not None
-        async with asyncio.timeout(LIMIT_S):
-            while line := await self.process.stderr.readline():
-                entry: dict[str, Any] = json.loads(line)
-                if entry["action"] == action:
-                    return entry
-        raise AssertionError(f"it ended without saying {action}")
-
-    async def ended(self, number: signal.Signals | None = None) -> int:
-        """Its exit code, after a signal if any."""
-        if number is not None:
-            self.process.send_signal(number)
-        async with asyncio.timeout(LIMIT_S):
-            await self.process.communicate()
-        assert self.process.returncode is not None
-        return self.process.returncode
-
-
-class Machine:
-    """A home with a client's folder, and an environment that names the pool."""
-
-    def __init__(self, home: Path, url: str) -> None:
-        self.home = home
-        self.folder = home / ".claude" / "projects" / "folder"
-        self.folder.mkdir(parents=True)
-        self.write = Writer(begun=SystemClock().now())
-        self.environ = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(home),
-            "DATABASE_URL": url,
-            "DB_SCHEMA": SCHEMA,
-            "USER_NAME": "mara",
-            "DEVICE_NAME": "laptop",
-            "CAPTURE_CLIENTS": "claude-code",
-            "LOG_LEVEL": "debug",
-            "LOG_FORMAT": "json",
-        }
-
-    def say(self, *texts: str, session: str = "s1") -> None:
-        lines = [self.write.typed(text) for text in texts]
-        with open(self.folder / f"{session}.jsonl", "ab") as file:
-            file.write(jsonl(*lines))
-
-    @asynccontextmanager
-    async def capturer(self, module: str = "ingest", **environ: str) -> AsyncIterator[Capturer]:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-m", module),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=self.home,
-            env={**self.environ, **environ},
-        )
-        try:
-            yield Capturer(process)
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.communicate()
+from tests.conftest import Pool
+from tests.integration.capturers import Capturer, Machine, stored, until
 
 
 @pytest.fixture
 def machine(tmp_path: Path, pool: Pool) -> Machine:
     return Machine(tmp_path, pool.url("memory_hot"))
-
-
-async def until(
-    database: Database, holds: Callable[[Connection], Awaitable[Any]], what: str
-) -> Any:
-    try:
-        async with asyncio.timeout(LIMIT_S):
-            while not (answer := await database.run(holds)):
-                pass
-            return answer
-    except TimeoutError:
-        raise AssertionError(f"not within {LIMIT_S:g} s: {what}") from None
-
-
-async def stored(database: Database, *texts: str) -> None:
-    """Waits until exactly these are stored, in this order."""
-
-    async def look(connection: Connection) -> bool:
-        rows = await connection.fetch("SELECT message FROM messages ORDER BY id")
-        return [row["message"] for row in rows] == list(texts)
-
-    await until(database, look, f"{texts} stored")
 
 
 async def test_it_follows_from_now_on_covers_the_session_and_leaves_on_sigterm(
@@ -252,6 +153,7 @@ async def test_lost_positions_are_said_and_nothing_old_is_taken_in(
     async with machine.capturer() as capturer:
         failed = await capturer.said("capture_failed")
         assert "backfill" in failed["note"]
+        await capturer.said("capture_begun")
         machine.say("After.")
         await stored(hot_database, "After.")
 
@@ -271,7 +173,7 @@ async def test_one_that_is_kept_ends_with_its_parent(machine: Machine) -> None:
         env=machine.environ,
     )
     capturer = Capturer(process)
-    await capturer.said("capture_begun")
+    await capturer.said("database_ready")
     process.kill()
     stopped = await capturer.said("stopped")
     assert "parent" in stopped["reason"]

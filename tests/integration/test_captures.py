@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from agents_memory.domain.errors import MemoryFault
+from agents_memory.domain.fencing import fence
 from agents_memory.domain.filters import Filters
 from agents_memory.domain.messages import Origin, Role, Trust
 from agents_memory.services.recall import RecallRequest
@@ -172,3 +174,32 @@ async def test_two_readers_of_one_transcript_collapse_a_turn_together(at_noon: S
     outcomes = await asyncio.gather(*(storing(at_noon).store(turn("Done.", "a")) for _ in range(6)))
     assert set(outcomes) <= {Kept.COLLAPSED, Kept.DUPLICATE}
     assert await count(at_noon) == 1
+
+
+async def test_what_the_database_will_never_take_stops_nothing_else(
+    use: Services, owner_database: Database
+) -> None:
+    async with owner_database.acquire() as connection:
+        await connection.execute("ALTER TABLE messages ADD CHECK (message <> 'poison')")
+    records = [turn("Before.", "a"), turn("poison", "b"), turn("After.", "c")]
+    assert await storing(use).keep(records) == {Kept.STORED: 2, Kept.FAILED: 1}
+
+
+async def test_what_the_database_cannot_take_now_is_not_given_up(
+    use: Services, owner_database: Database
+) -> None:
+    """A25: no right, no room, no server: the turn stays where it is."""
+    async with owner_database.acquire() as connection:
+        await connection.execute("REVOKE INSERT ON messages FROM memory_hot")
+    with pytest.raises(MemoryFault):
+        await storing(use).keep([turn("Later.", "a")])
+    async with owner_database.acquire() as connection:
+        await connection.execute("GRANT INSERT ON messages TO memory_hot")
+    assert await storing(use).keep([turn("Later.", "a")]) == {Kept.STORED: 1}
+
+
+async def test_turns_without_words_once_recalled_text_is_gone_are_refused(use: Services) -> None:
+    """B1: recalled text is never input."""
+    records = [turn(fence("Old words.", "brief"), "a"), turn(" \u200b", "b")]
+    assert await storing(use).keep(records) == {Kept.REFUSED: 2}
+    assert await count(use) == 0

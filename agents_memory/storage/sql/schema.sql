@@ -68,7 +68,7 @@ GRANT INSERT ON {schema}.message_results, {schema}.project_tags, {schema}.lexeme
 GRANT UPDATE ON {schema}.message_state, {schema}.message_results, {schema}.work, {schema}.leader, {schema}.lexeme_totals,
     {schema}.lexeme_stats, {schema}.message_context TO {role};
 GRANT DELETE ON {schema}.work, {schema}.lexeme_stats, {schema}.message_context TO {role};
-GRANT UPDATE (index_recall, index_checked_at) ON {schema}.embedding_models TO {role};
+GRANT UPDATE (index_recall, index_checked_at, midpoint, scale) ON {schema}.embedding_models TO {role};
 GRANT EXECUTE ON FUNCTION {schema}.build_message_index(smallint) TO {role};
 
 -- name: grant_vectors (template)

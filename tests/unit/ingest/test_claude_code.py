@@ -62,6 +62,7 @@ def test_a_fork_repeats_the_same_ids_and_adds_one() -> None:
         "In the fork: write the release notes."
     ]
     assert copied < {record.native_id for record in fork}
+    assert all(record.human is (record.role is Role.USER) for record in fork)
 
 
 def test_the_edge_file_holds_what_it_should() -> None:
@@ -108,6 +109,12 @@ def test_the_edge_file_holds_what_it_should() -> None:
 )
 def test_the_place_of_a_file_says_what_it_is(path: str, facts: FileFacts | None) -> None:
     assert CLIENT.facts(PurePath(path)) == facts
+
+
+def test_a_name_that_cannot_be_a_session_is_made_fit() -> None:
+    facts = CLIENT.facts(PurePath("-home-x/caf\udce9 \udcff.jsonl"))
+    assert facts is not None
+    assert facts.session.startswith("digest:")
 
 
 # Who typed it

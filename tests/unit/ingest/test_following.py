@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from agents_memory.clock import SystemClock
 from agents_memory.domain.errors import DatabaseUnavailable
+from agents_memory.observe import Action
 from ingest import following
 from ingest.cursor import Positions
 from ingest.following import BEAT_S, LIVE_S, QUIET_S, Follower
@@ -236,3 +238,26 @@ async def test_a_round_can_be_cancelled_and_loses_nothing(place: Place) -> None:
     with pytest.raises(asyncio.CancelledError):
         await round_
     assert await place.look() == ["Interrupted."]
+
+
+async def test_damaged_lines_are_counted_in_the_log_without_their_words(place: Place) -> None:
+    """A28."""
+    place.follower.begin()
+    place.append("one", jsonl(place.write.tool_result("ok"), b'{"cut off": "secret words'))
+    with capture_logs() as lines:
+        await place.look()
+        await place.look()
+    [skipped] = [line for line in lines if line["event"] is Action.CAPTURE_SKIPPED]
+    assert (skipped["log_level"], skipped["tool"], skipped["broken"]) == ("warning", 1, 1)
+    assert "secret words" not in str(lines)
+
+
+async def test_a_last_line_without_its_end_is_waited_for(place: Place) -> None:
+    """A29: however whole it looks, it has half a minute to come to its end."""
+    place.follower.begin()
+    line = jsonl(place.write.typed("Whole, but for its end."))
+    place.append("one", line[:-1])
+    assert [*await place.look(), *await place.look()] == []
+    assert await place.look(after=QUIET_S) == ["Whole, but for its end."]
+    place.append("one", b"\n")
+    assert await place.look() == []

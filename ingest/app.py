@@ -1,0 +1,274 @@
+"""Capture, put together: settings in, an exit code out."""
+
+import argparse
+import asyncio
+import hashlib
+import os
+import signal
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from agents_memory.cli.running import until_told
+from agents_memory.clock import Clock, SystemClock
+from agents_memory.domain.errors import ConfigurationError, MemoryFault
+from agents_memory.observe import Action, configure, get_logger
+from agents_memory.services.intake import Intake
+from agents_memory.services.opening import OpenedPool, open_pool
+from agents_memory.settings import Settings
+from agents_memory.settings.inherited import inherited_environment
+from agents_memory.storage import captures, users
+from agents_memory.storage.connections import Connection, Database
+from agents_memory.storage.embedded.locks import FileLock
+from agents_memory.storage.embedded.place import find_place, make_base
+from agents_memory.storage.notify import Hints
+from ingest.cursor import Positions
+from ingest.following import Follower
+from ingest.records import Record
+from ingest.storing import Kept, Storing
+from ingest.transcripts import CLIENTS
+
+T = TypeVar("T")
+
+log = get_logger()
+
+APPLICATION = "mcp-agents-memory capture"
+# With the embedded database the daemon runs beside it, as an editor's server asks for too.
+DAEMON = "cold.kept"
+POLL_S = 1.0
+# The part of the time that looking may take: a folder of many thousands of files is looked at less.
+LOOKING_SHARE = 0.05
+PARENT_LOOKED_AT_EVERY_S = 2.0
+_RECONNECT_S = (1.0, 2.0, 5.0, 10.0, 30.0)
+
+
+def main(
+    argv: Sequence[str] | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    kept: bool = False,
+) -> int:
+    """Captures until it is told to stop.
+
+    0 when it ended as it should or another one is at work, 2 for settings that cannot be meant, 1
+    when something else is in its way. `kept`: the keeper of the embedded database started it, so it
+    does not keep that database up, ends with its parent, and where nothing is to be captured that
+    is no mistake.
+    """
+    options = _parse(argv)
+    parent = os.getppid() if kept else None
+    try:
+        settings = Settings.load(inherited_environment() if environ is None else environ)
+        configure(settings.log_level, settings.log_format, color=not settings.no_color)
+        for note in settings.notes:
+            log.info(Action.SETTING_NOTED, note=note)
+        return asyncio.run(_run(settings, tuple(options.client), parent))
+    except ConfigurationError as wrong:
+        log.error(Action.STOPPED, error=wrong)
+        return 2
+    except MemoryFault as fault:
+        log.error(Action.STOPPED, error=fault)
+        return 1
+
+
+async def _run(settings: Settings, asked: tuple[str, ...], parent: int | None) -> int:
+    ended = await until_told(_while_wanted(settings, asked, parent))
+    if isinstance(ended, signal.Signals):
+        log.info(Action.STOPPED, signal=ended.name)
+        return 0
+    return ended
+
+
+async def _while_wanted(settings: Settings, asked: tuple[str, ...], parent: int | None) -> int:
+    kept = parent is not None
+    tasks = [asyncio.create_task(_alone(settings, asked, kept=kept), name="capture")]
+    if parent is not None:
+        tasks.append(asyncio.create_task(_orphaned(parent), name="parent"))
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return next(task.result() for task in tasks if task in done)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _orphaned(parent: int) -> int:
+    """Ends when the parent process is gone; on Linux the keeper's leash is quicker."""
+    while os.getppid() == parent:  # noqa: ASYNC110 (nothing tells of it)
+        await asyncio.sleep(PARENT_LOOKED_AT_EVERY_S)
+    log.info(Action.STOPPED, reason="the parent process is gone")
+    return 0
+
+
+async def _alone(settings: Settings, asked: tuple[str, ...], *, kept: bool) -> int:
+    """One capturer for each pool on this machine."""
+    clients = asked or settings.capture_clients
+    path = state_path(settings)
+    if not clients and not kept:
+        raise ConfigurationError(
+            "no client is switched on; set CAPTURE_CLIENTS, or name one with --client "
+            f"({', '.join(CLIENTS)})"
+        )
+    if clients or path.exists():
+        make_base(find_place(settings.data_dir))
+        lock = FileLock(path.with_suffix(".lock"))
+        try:
+            if not lock.own():
+                log.info(Action.STOPPED, reason="another process captures for this memory already")
+                return 0
+            await _capture(settings, clients, _positions(path), SystemClock(), kept=kept)
+        finally:
+            lock.close()
+    log.info(Action.STOPPED, reason="CAPTURE_CLIENTS names no client")
+    return 0
+
+
+async def _capture(
+    settings: Settings,
+    clients: tuple[str, ...],
+    positions: Positions,
+    clock: Clock,
+    *,
+    kept: bool,
+) -> None:
+    """Captures until it is cancelled; without clients only forgets what was captured before."""
+    positions.forget_all_but((*clients, *settings.capture_clients))
+    followers = {
+        name: Follower(CLIENTS[name], root_of(settings, name), positions, clock) for name in clients
+    }
+    for follower in followers.values():
+        follower.begin()
+    # From here on the place is held, whatever becomes of the database.
+    _save(positions)
+    if not followers:
+        return
+    opened = await _opened(settings, kept=kept)
+    try:
+        await _follow(settings, followers, positions, opened.database, clock)
+    finally:
+        _save(positions)
+        await opened.close()
+
+
+async def _opened(settings: Settings, *, kept: bool) -> OpenedPool:
+    services = (DAEMON,) if settings.starts_local_services and not kept else ()
+    opened = await _patiently(
+        lambda: open_pool(
+            settings, "hot", application=APPLICATION, services=services, hold=not kept
+        )
+    )
+    log.info(Action.DATABASE_READY, database=settings.describe_database())
+    return opened
+
+
+async def _follow(
+    settings: Settings,
+    followers: Mapping[str, Follower],
+    positions: Positions,
+    database: Database,
+    clock: Clock,
+) -> None:
+    """Looks again and again; cancel to end."""
+    user_id = await _patiently(
+        lambda: database.run(lambda connection: users.ensure_user(connection, settings.user_name))
+    )
+    hints, device = Hints(database), settings.device_name
+    intake = Intake(database, hints, clock)
+    try:
+        while True:
+            for name, follower in followers.items():
+                storing = Storing(database, intake, user_id, clock, client=name, device=device)
+                keep, beat = partial(_keep, storing, name), partial(_beat, database, device, name)
+                await _patiently(partial(follower.look, keep, partial(beat, clock)))
+            _save(positions)
+            looked_s = sum(follower.looked_s for follower in followers.values())
+            await asyncio.sleep(max(POLL_S, looked_s / LOOKING_SHARE))
+    finally:
+        await hints.close()
+
+
+async def _patiently(attempt: Callable[[], Awaitable[T]]) -> T:
+    """The result of the first attempt that the database lets succeed, however long that takes."""
+    failures = 0
+    while True:
+        try:
+            result = await attempt()
+        except ConfigurationError:
+            raise
+        except MemoryFault as fault:
+            log.warning(Action.DATABASE_LOST, error=fault)
+            await asyncio.sleep(_RECONNECT_S[min(failures, len(_RECONNECT_S) - 1)])
+            failures += 1
+            continue
+        if failures:
+            log.info(Action.DATABASE_BACK)
+        return result
+
+
+async def _keep(storing: Storing, client: str, records: Sequence[Record]) -> None:
+    outcomes = await storing.keep(records)
+    if set(outcomes) - {Kept.DUPLICATE}:
+        counts = {kind.value: count for kind, count in outcomes.items()}
+        log.info(Action.CAPTURE_STORED, client=client, **counts)
+
+
+async def _beat(
+    database: Database, device: str, client: str, clock: Clock, sessions: Sequence[str]
+) -> None:
+    async def write(connection: Connection) -> None:
+        await captures.beat(
+            connection, device=device, client=client, sessions=sessions, now=clock.now()
+        )
+
+    await database.run(write)
+
+
+def state_path(settings: Settings) -> Path:
+    """Where the positions for this pool and user lie; the lock is beside them."""
+    pool = f"{settings.describe_database()}\0{settings.db_schema}\0{settings.user_name}"
+    mark = hashlib.sha256(pool.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return settings.data_dir / f"capture-{mark}.json"
+
+
+def root_of(settings: Settings, client: str) -> Path:
+    """The folder of a client's transcripts."""
+    return {"claude-code": settings.capture_claude_code_dir}[client]
+
+
+def _positions(path: Path) -> Positions:
+    try:
+        return Positions.load(path)
+    except (ValueError, OSError) as error:
+        # Reading everything anew would take in what was never to be read.
+        log.error(
+            Action.CAPTURE_FAILED,
+            note="the positions are lost, so capture begins anew from now on; "
+            "`mcp-agents-memory backfill` brings in what was missed",
+            error=error,
+        )
+        return Positions(path, {})
+
+
+def _save(positions: Positions) -> None:
+    try:
+        positions.save()
+    except OSError as error:
+        # Reading something twice later adds nothing.
+        log.warning(Action.CAPTURE_FAILED, note="the positions cannot be saved", error=error)
+
+
+def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="mcp-agents-memory capture",
+        description="Stores what is said in other clients, as they write it down, from now on.",
+    )
+    parser.add_argument(
+        "--client",
+        action="append",
+        default=[],
+        choices=sorted(CLIENTS),
+        help="capture this client, instead of those CAPTURE_CLIENTS names; may be repeated",
+    )
+    return parser.parse_args(argv)

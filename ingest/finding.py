@@ -1,0 +1,86 @@
+"""Finds a client's transcripts below its folder; looks, and never opens."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from ingest.transcripts.protocol import Client, FileFacts
+
+# Sub-agents of sub-agents lie a few folders deep; a loop of mounts would never end.
+_MAX_DEPTH = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A transcript by its path below the root; `signature` changes whenever the file does.
+
+    It holds inode, size in bytes, and the time of the last change in nanoseconds.
+    """
+
+    path: str
+    facts: FileFacts
+    device: int
+    signature: tuple[int, int, int]
+
+    @property
+    def changed_at(self) -> float:
+        """When the file last changed, in seconds since 1970."""
+        return self.signature[2] / 1e9
+
+
+class Finder:
+    """Looks at one folder again and again."""
+
+    def __init__(self, root: Path, client: Client) -> None:
+        # The folder itself may be a link; links below it may lead anywhere and are left alone.
+        self.root = Path(os.path.realpath(root))
+        self.unreadable: set[str] = set()
+        self._client = client
+        self._facts: dict[str, FileFacts | None] = {}
+
+    def find(self) -> list[Found]:
+        """All transcripts there are now, the one that changed longest ago first.
+
+        Folders that cannot be read are named in `unreadable`; a root that is missing is empty.
+        """
+        self.unreadable = set()
+        entries = dict(self._walk("", 0))
+        self._facts = {path: self._facts_of(path) for path in entries}
+        found = []
+        for path, facts in self._facts.items():
+            if facts is None:
+                continue
+            try:
+                stat = entries[path].stat(follow_symlinks=False)
+            except OSError:
+                # It went away meanwhile.
+                continue
+            signature = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+            found.append(Found(path, facts, stat.st_dev, signature))
+        return sorted(found, key=lambda one: (one.signature[2], one.path))
+
+    def _facts_of(self, path: str) -> FileFacts | None:
+        if path in self._facts:
+            return self._facts[path]
+        return self._client.facts(PurePath(path))
+
+    def _walk(self, folder: str, depth: int) -> Iterator[tuple[str, os.DirEntry[str]]]:
+        try:
+            with os.scandir(self.root / folder) as entries:
+                inside = list(entries)
+        except FileNotFoundError:
+            return
+        except OSError:
+            self.unreadable.add(folder)
+            return
+        for entry in inside:
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    if depth < _MAX_DEPTH:
+                        yield from self._walk(path, depth + 1)
+                elif entry.is_file(follow_symlinks=False):
+                    yield path, entry
+            except OSError:
+                self.unreadable.add(path)

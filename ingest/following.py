@@ -1,0 +1,195 @@
+"""Follows the transcripts of one client: looks, reads what is new, has it stored, moves on."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents_memory.clock import Clock
+from agents_memory.observe import Action, get_logger
+from ingest.cursor import Cursor, Positions, Watch, end_of_lines
+from ingest.finding import Finder, Found
+from ingest.records import Dropped, Record, Tally
+from ingest.tail import Tail, opened
+from ingest.transcripts.protocol import Client
+
+log = get_logger()
+
+# An answer whose end nothing tells of, or a last line without an end, counts as finished then.
+QUIET_S = 30.0
+# A session that says nothing for so long is over, as far as anybody can tell.
+LIVE_S = 900.0
+BEAT_S = 10.0
+_RETRY_S = 30.0
+# After so long without a word a file's reader is made anew when it is needed.
+_KEEP_S = 600.0
+
+DAMAGE = (Dropped.BROKEN, Dropped.TOO_LONG)
+
+Keep = Callable[[Sequence[Record]], Awaitable[object]]
+Beat = Callable[[Sequence[str]], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class _File:
+    """What is known of a file; times are of the monotonic clock."""
+
+    signature: tuple[int, int, int] | None = None
+    tail: Tail | None = None
+    grown_at: float = float("-inf")
+    quiet: bool = False
+    retry_at: float = float("-inf")
+
+
+class Follower:
+    """One client, from `begin` on; `look` is one round over all its files.
+
+    `looked_s` is how long the last search for files took.
+    """
+
+    def __init__(self, client: Client, root: Path, positions: Positions, clock: Clock) -> None:
+        self.looked_s = 0.0
+        self._client = client
+        self._finder = Finder(root, client)
+        self._positions = positions
+        self._clock = clock
+        self._files: dict[str, _File] = {}
+        self._tally = Tally()
+        self._signed: set[str] = set()
+        self._signed_at = float("-inf")
+        self._unreadable: set[str] = set()
+
+    def begin(self) -> None:
+        """Where nothing is known of this client here: what is there now was said before.
+
+        Touches no file but to read, and asks no database.
+        """
+        watch, root = self._positions.watch(self._client.name), str(self._finder.root)
+        if watch is not None and watch.root == root:
+            return
+        watch = Watch(root, self._clock.now())
+        for found in self._finder.find():
+            watch.cursors[found.path] = self._end_of(found)
+        self._positions.begin(self._client.name, watch)
+        log.info(Action.CAPTURE_BEGUN, client=self._client.name, files=len(watch.cursors))
+
+    async def look(self, keep: Keep, beat: Beat) -> None:
+        """Reads what is new and moves the positions of what `keep` has committed.
+
+        Raises what `keep` and `beat` raise; what was not kept is then read again the next time.
+        """
+        began = self._clock.monotonic()
+        found = await asyncio.to_thread(self._finder.find)
+        self.looked_s = self._clock.monotonic() - began
+        self._forget_missing(found)
+        for one in found:
+            file = self._files.setdefault(one.path, _File())
+            if self._is_due(file, one):
+                await self._follow(file, one, keep)
+        self._report()
+        await self._sign(found, beat)
+
+    def _is_due(self, file: _File, found: Found) -> bool:
+        if self._clock.monotonic() < file.retry_at:
+            return False
+        if found.signature != file.signature:
+            return True
+        return file.tail is not None and file.tail.waiting and not file.quiet
+
+    async def _follow(self, file: _File, found: Found, keep: Keep) -> None:
+        now, changed = self._clock.monotonic(), found.signature != file.signature
+        if changed:
+            file.quiet = False
+        elif now - file.grown_at >= QUIET_S:
+            file.quiet = True
+        signature, file.signature = found.signature, None
+        try:
+            grew = await self._read(file, found, keep)
+        except FileNotFoundError:
+            file.tail = None
+            return
+        except OSError as error:
+            # One bad file stops no other; it is tried again now and then.
+            file.tail, file.retry_at = None, now + _RETRY_S
+            log.warning(Action.CAPTURE_SKIPPED, client=self._client.name, error=error)
+            return
+        except BaseException:
+            file.tail = None
+            raise
+        file.signature = signature
+        if grew or (changed and file.tail is not None and file.tail.waiting):
+            file.grown_at = now
+        if file.tail is not None and not file.tail.waiting and now - file.grown_at > _KEEP_S:
+            file.tail = None
+
+    async def _read(self, file: _File, found: Found, keep: Keep) -> bool:
+        """Whether there was anything new; all of it is committed then."""
+        name, grew, more = self._client.name, False, True
+        watch = self._positions.watch(name)
+        assert watch is not None, "begin() comes first"
+        while more:
+            if file.tail is None:
+                file.tail = await asyncio.to_thread(self._open, found, watch)
+            batch = await asyncio.to_thread(file.tail.read, quiet=file.quiet)
+            if batch.records:
+                await keep(batch.records)
+            self._positions.move(name, found.path, batch.cursor)
+            grew, more = grew or batch.grew, batch.more
+        return grew
+
+    def _open(self, found: Found, watch: Watch) -> Tail:
+        return Tail(
+            self._finder.root,
+            found.path,
+            self._client,
+            found.facts,
+            cursor=watch.cursors.get(found.path),
+            since=watch.since,
+            tally=self._tally,
+        )
+
+    def _end_of(self, found: Found) -> Cursor:
+        inode, size, _ = found.signature
+        try:
+            with opened(self._finder.root / found.path) as file:
+                return Cursor.take(file, end_of_lines(file))
+        except OSError:
+            # Should it become readable: what is in it now was said before.
+            return Cursor(inode, found.device, size)
+
+    def _forget_missing(self, found: list[Found]) -> None:
+        """Drops what is gone, unless it may only be out of sight."""
+        if self._finder.unreadable != self._unreadable:
+            self._unreadable = self._finder.unreadable
+            log.warning(
+                Action.CAPTURE_SKIPPED, client=self._client.name, folders=len(self._unreadable)
+            )
+        if self._unreadable or not found:
+            return
+        watch = self._positions.watch(self._client.name)
+        known = set() if watch is None else set(watch.cursors)
+        gone = (known | set(self._files)) - {one.path for one in found}
+        for path in gone:
+            self._files.pop(path, None)
+        self._positions.drop(self._client.name, gone)
+
+    def _report(self) -> None:
+        """Says how much was left out and why; damage more loudly than what is meant to be."""
+        damaged = any(self._tally[kind] for kind in DAMAGE)
+        if +self._tally:
+            say = log.warning if damaged else log.debug
+            counts = {kind.value: count for kind, count in (+self._tally).items()}
+            say(Action.CAPTURE_SKIPPED, client=self._client.name, **counts)
+        self._tally.clear()
+
+    async def _sign(self, found: list[Found], beat: Beat) -> None:
+        """Says which sessions are stored as far as they are written."""
+        clock, oldest = self._clock.monotonic(), self._clock.now().timestamp() - LIVE_S
+        live = {
+            one.facts.session
+            for one in found
+            if one.changed_at >= oldest and self._files[one.path].signature is not None
+        }
+        if live and (live - self._signed or clock - self._signed_at >= BEAT_S):
+            await beat(sorted(live))
+            self._signed, self._signed_at = live, clock
