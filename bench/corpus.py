@@ -15,6 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from agents_memory.domain.context import MAX_PREVIOUS_CHARS, context_text
 from agents_memory.domain.lexical import MAX_TERM_FREQUENCY, Analysis, analyse
 
 INVENTED_WORDS = 40_000
@@ -27,6 +28,7 @@ OWN, SECOND, THIRD, NOISE = 0.7, 0.4, 0.25, 0.25
 
 PLATFORMS = {"claude-code": 0.5, "codex": 0.25, "gemini-cli": 0.15, "cursor": 0.1}
 PROJECTS = 100
+SESSION = 20
 BEGIN, DAYS = datetime(2024, 12, 1, tzinfo=UTC), 700
 
 Matrix = NDArray[np.float32]
@@ -36,11 +38,15 @@ Matrix = NDArray[np.float32]
 class Message:
     """One generated message; `project` counts from 0; one vector (length 1) a chunk.
 
-    `lexemes` are those of `analyse(text)`.
+    `lexemes` are those of its text, `context` those of `context_text` with the message before it,
+    which `follows` says is of the same session.
     """
 
     text: str
     lexemes: Analysis
+    context: Analysis
+    follows: bool
+    session: str
     platform: str
     project: int
     role: str
@@ -62,22 +68,34 @@ class Corpus:
         self._up_to = np.cumsum(np.concatenate([shares, zipf(INVENTED_WORDS)]) / 2)
 
     def messages(self, count: int) -> Iterator[Message]:
-        """`count` further messages, in the order of their times."""
-        platforms = self._random.choice([*PLATFORMS], size=count, p=[*PLATFORMS.values()])
+        """`count` further messages, in the order of their times, session after session."""
         lengths = np.exp(self._random.normal(np.log(MEDIAN_WORDS), SPREAD, count))
+        before: list[str] = []
+        session, platform, project = "", "", 0
         for number in range(count):
+            if number % SESSION == 0:
+                before = []
+                session = f"session-{number // SESSION}"
+                platform = str(self._random.choice([*PLATFORMS], p=[*PLATFORMS.values()]))
+                project = int(self._random.integers(PROJECTS))
             turn = int(self._random.integers(len(self._texts)))
-            further = self._further(int(min(lengths[number], MOST_WORDS)))
-            parts = [self._texts[turn], *further]
-            text = " ".join(parts)
+            words = [self._texts[turn], *self._further(int(min(lengths[number], MOST_WORDS)))]
+            text = " ".join(words)
+            said_at = BEGIN + timedelta(days=DAYS * number / count)
             yield Message(
                 text=text,
-                lexemes=together(parts),
-                platform=str(platforms[number]),
-                project=int(self._random.integers(PROJECTS)),
+                lexemes=together(words),
+                context=together([context_text("", None, said_at), *before, *words]),
+                follows=bool(before),
+                session=session,
+                platform=platform,
+                project=project,
                 role="user" if number % 2 else "assistant",
-                said_at=BEGIN + timedelta(days=DAYS * number / count),
+                said_at=said_at,
                 vectors=self._mixed(turn, 1 + text.count(" ") // WORDS_A_CHUNK),
+            )
+            before = (
+                words if len(text) <= MAX_PREVIOUS_CHARS else text[-MAX_PREVIOUS_CHARS:].split()
             )
 
     def _further(self, count: int) -> list[str]:

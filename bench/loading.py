@@ -14,17 +14,20 @@ from bench.corpus import Message
 
 BATCH = 5_000
 # Built in one go at the end, which takes a tenth of the time.
-KEYWORD_INDEX = "messages_lexemes"
+KEYWORD_INDEXES = ("messages_lexemes", "message_context_lexemes")
 STAGED = """\
-CREATE TEMP TABLE staged (id bigint, intake_id uuid, user_id bigint, platform text, role text,
-    message text, occurred_at timestamptz, p_tag bigint, lexemes text, lexeme_count integer)"""
-MOVE = """\
-INSERT INTO messages (id, intake_id, user_id, platform, role, message, origin, trust, occurred_at,
-    created_at, lexemes, lexeme_count)
-SELECT id, intake_id, user_id, platform, role, message, 'imported', 'owner', occurred_at,
-    occurred_at, lexemes::tsvector, lexeme_count FROM staged"""
-STATE = """\
-INSERT INTO message_state (message_id, p_tag, screening) SELECT id, p_tag, 'clear' FROM staged"""
+CREATE TEMP TABLE staged (id bigint, intake_id uuid, user_id bigint, platform text, session text,
+    role text, message text, occurred_at timestamptz, p_tag bigint, lexemes text,
+    lexeme_count integer, previous_id bigint, context text, context_count integer)"""
+MOVES = """\
+INSERT INTO messages (id, intake_id, user_id, platform, session, role, message, origin, trust,
+    occurred_at, created_at, lexemes, lexeme_count)
+SELECT id, intake_id, user_id, platform, session, role, message, 'imported', 'owner', occurred_at,
+    occurred_at, lexemes::tsvector, lexeme_count FROM staged;
+INSERT INTO message_state (message_id, p_tag, screening) SELECT id, p_tag, 'clear' FROM staged;
+INSERT INTO message_context (message_id, previous_id, lexemes, lexeme_count)
+SELECT id, previous_id, context::tsvector, context_count FROM staged;
+TRUNCATE staged"""
 VECTORS = (
     "message_id", "chunk", "content_hash", "user_id", "platform", "role", "p_tag", "pinned",
     "archived", "searchable", "said_at", "embedding",
@@ -47,16 +50,20 @@ async def load(owner: Database, messages: Iterable[Message], projects: int, user
             for number in range(projects)
         ]
         await connection.execute(STAGED)
-        index = await connection.fetchval("SELECT pg_get_indexdef($1::regclass)", KEYWORD_INDEX)
-        await connection.execute(f"DROP INDEX {KEYWORD_INDEX}")
+        indexes = [
+            await connection.fetchval("SELECT pg_get_indexdef($1::regclass)", name)
+            for name in KEYWORD_INDEXES
+        ]
+        await connection.execute(f"DROP INDEX {', '.join(KEYWORD_INDEXES)}")
         stored, rest = 0, iter(messages)
         while batch := list(islice(rest, BATCH)):
             await _store(connection, model, user_id, tag_ids, batch)
             stored += len(batch)
             report.note(f"{stored} messages")
-        await connection.execute(index, timeout=600)
+        for index in indexes:
+            await connection.execute(index, timeout=600)
         # As autovacuum would have left them.
-        for table in ("messages", "message_state", model.message_table):
+        for table in ("messages", "message_state", "message_context", model.message_table):
             await connection.execute(f"VACUUM (ANALYZE) {table}", timeout=600)
     return user_id
 
@@ -77,15 +84,16 @@ async def _store(
             "staged",
             records=[
                 (
-                    item, uuid.uuid4(), user_id, message.platform, message.role, message.text,
-                    message.said_at, tag_ids[message.project],
+                    item, uuid.uuid4(), user_id, message.platform, message.session, message.role,
+                    message.text, message.said_at, tag_ids[message.project],
                     to_tsvector_literal(message.lexemes.terms), message.lexemes.length,
+                    item - 1 if message.follows else None,
+                    to_tsvector_literal(message.context.terms), message.context.length,
                 )
                 for item, message in zip(ids, batch, strict=True)
             ],
         )  # fmt: skip
-        await connection.execute(MOVE, timeout=600)
-        await connection.execute(STATE)
+        await connection.execute(MOVES, timeout=600)
         await connection.copy_records_to_table(
             model.message_table,
             columns=VECTORS,
@@ -95,7 +103,6 @@ async def _store(
                 for row in _chunks(item, user_id, tag_ids[message.project], message)
             ],
         )
-        await connection.execute("TRUNCATE staged")
 
 
 def _chunks(item: int, user_id: int, tag_id: int, message: Message) -> list[tuple[Any, ...]]:

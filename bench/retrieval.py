@@ -12,6 +12,7 @@ import asyncio
 import math
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from agents_memory.clock import SystemClock
@@ -77,11 +78,13 @@ async def embed(cold: Database, embedder: Embedder, ids: Sequence[int]) -> None:
             )
 
 
-async def surround(cold: Database, ids: Sequence[int]) -> None:
-    """The context column, by the daemon's own pass."""
+async def surround(cold: Database, ids: Sequence[int], *, neighbours: bool) -> None:
+    """The context column by the daemon's own pass; without neighbours only the day is in it."""
     built = Context()
     async with cold.transaction() as connection:
         items = await built.load(connection, ids)
+        if not neighbours:
+            items = [replace(item, previous=None, previous_id=None) for item in items]
         for item, result in zip(items, await built.prepare(items), strict=True):
             await built.settle(connection, item, result)
 
@@ -142,8 +145,7 @@ async def run(path: Path, limit_samples: int | None, *, context: bool) -> None:
         for sample in samples:
             stored[sample.id] = await store(sample, intake, user_id)
             await embed(cold, embedder, list(stored[sample.id].values()))
-            if context:
-                await surround(cold, list(stored[sample.id].values()))
+            await surround(cold, list(stored[sample.id].values()), neighbours=context)
             report.note(f"{sample.id}: {len(sample.turns)} turns")
         await count(cold)
         recall = Recall(hot, embedder, embed_deadline_s=60)
@@ -198,7 +200,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--limit-samples", type=int, default=None)
-    parser.add_argument("--turns-only", action="store_true", help="without the context column")
+    parser.add_argument("--turns-only", action="store_true", help="without what neighbours say")
     arguments = parser.parse_args()
     asyncio.run(run(arguments.file, arguments.limit_samples, context=not arguments.turns_only))
 

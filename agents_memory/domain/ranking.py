@@ -12,8 +12,9 @@ from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
 
-BM25_K1 = 1.2
-"""How soon repetition stops to count (Lucene's default)."""
+BM25_K1 = 0.8
+"""How soon repetition stops to count. Sooner than Lucene's 1.2, since turns are short: .005 better
+in recall@10 and MRR on LoCoMo, which is less than the error."""
 
 BM25_B = 0.2
 """How much a long message is marked down. Low, since messages are short: 0.1–0.4 gained .03

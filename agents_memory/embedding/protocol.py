@@ -36,12 +36,17 @@ class Embedder(Protocol):
         ...
 
 
-def unit(raw: NDArray[np.floating], profile: Profile) -> Vector:
-    """`raw` at length 1; EmbedderUnavailable when it is no direction in the profile's space."""
+def unit(raw: NDArray[np.floating], profile: Profile, mend: str = "reinstall it") -> Vector:
+    """`raw` at length 1; EmbedderUnavailable when it is no direction in the profile's space.
+
+    Of an answer of `native_dims` the beginning is kept. `mend` is what to do about a wrong shape.
+    """
+    if profile.native_dims is not None and raw.shape == (profile.native_dims,):
+        raw = raw[: profile.dims]
     if raw.shape != (profile.dims,):
         raise EmbedderUnavailable(
             f"{profile.id} answered a vector of shape {raw.shape} instead of ({profile.dims},), so "
-            "the installed model is not the one this profile describes; reinstall it"
+            f"the model is not the one this profile describes; {mend}"
         )
     # Float64, because the squares of a large float32 overflow.
     wide = raw.astype(np.float64)

@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from agents_memory.domain.errors import DatabaseUnavailable, EmbedderUnavailable, MemoryFault
 from agents_memory.embedding.protocol import Embedder
-from agents_memory.services.opening import START_TIMEOUT_S
+from agents_memory.services.opening import START_TIMEOUT_S, external_database
 from agents_memory.services.reachability import explain_in
 from agents_memory.settings import Settings
 from agents_memory.settings.inherited import inherited_environment

@@ -5,6 +5,7 @@ from agents_memory.services.opening import external_database
 from agents_memory.settings import Settings
 from agents_memory.storage.faults import reason
 
+
 async def knock(settings: Settings, application: str) -> None:
     """Signs in once to the database that the settings name, and leaves.
 

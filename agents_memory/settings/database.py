@@ -17,6 +17,7 @@ from agents_memory.settings.address import (
 )
 from agents_memory.settings.surroundings import Surroundings
 from agents_memory.settings.values import (
+    FLAG,
     IDENTIFIER,
     NAMES,
     PASSWORD,
@@ -87,17 +88,35 @@ class DatabaseSettings:
         unset="what the URL says, else verify-full to another machine and prefer on this one",
         misnomers=("DB_SSLMODE", "DB_SSL_MODE"),
     )
+    database_pooled: bool = setting(
+        "DATABASE_POOLED",
+        Group.DATABASE,
+        "Whether DATABASE_URL leads through a pooler that hands one server session to several "
+        "clients, such as PgBouncer in transaction mode",
+        FLAG,
+        default="false",
+        misnomers=("DB_POOLED",),
+    )
+    database_direct_url: Secret | None = setting(
+        "DATABASE_DIRECT_URL",
+        Group.DATABASE,
+        "The same database and role around that pooler, for the lead of the daemon, its hints and "
+        "migrations",
+        URL,
+        unset="DATABASE_URL",
+    )
     owner_database_url: Secret | None = setting(
         "OWNER_DATABASE_URL",
         Group.DATABASE,
-        "The database, as the role that owns the schema (migrate, redact, embedding)",
+        "The database, as the role that owns the schema (migrate, redact, embedding); not through "
+        "a pooler",
         URL,
         unset="DATABASE_URL",
     )
     cold_database_url: Secret | None = setting(
         "COLD_DATABASE_URL",
         Group.DATABASE,
-        "The database, as the role of the daemon: a direct connection, not through a pooler",
+        "The database, as the role of the daemon; not through a pooler",
         URL,
         unset="DATABASE_URL",
     )
@@ -141,6 +160,12 @@ class DatabaseSettings:
         return self._complete(self.database_url)
 
     @property
+    def direct_url(self) -> Secret | None:
+        """The complete URL around the pooler that `hot_url` leads through; None: not set."""
+        url = self.database_direct_url
+        return None if url is None else self._complete(url)
+
+    @property
     def cold_url(self) -> Secret | None:
         """The complete URL for the daemon; None: the embedded database knows it."""
         return self._complete(self.cold_database_url or self.database_url)
@@ -174,6 +199,7 @@ class DatabaseSettings:
         """What each variable that names a database says, by the variable's name."""
         for name, url in (
             ("DATABASE_URL", self.database_url),
+            ("DATABASE_DIRECT_URL", self.database_direct_url),
             ("OWNER_DATABASE_URL", self.owner_database_url),
             ("COLD_DATABASE_URL", self.cold_database_url),
         ):
@@ -204,6 +230,8 @@ class DatabaseSettings:
             stray = [*self._parts(), *(name for name, _ in self._addresses())]
             if self.db_ssl is not None:
                 stray.append("DB_SSL")
+            if self.database_pooled:
+                stray.append("DATABASE_POOLED")
             if stray:
                 yield (
                     f"{', '.join(stray)} set, but neither DATABASE_URL nor DB_HOST: an empty "

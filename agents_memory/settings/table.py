@@ -10,7 +10,7 @@ from datetime import tzinfo
 from pathlib import Path
 
 from agents_memory.domain.errors import ConfigurationError
-from agents_memory.settings.database import DatabaseSettings
+from agents_memory.settings.embedding import EmbeddingSettings
 from agents_memory.settings.sources import read
 from agents_memory.settings.surroundings import Surroundings, surroundings
 from agents_memory.settings.values import (
@@ -31,7 +31,7 @@ CAPTURE_CLIENTS = ("claude-code",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(DatabaseSettings):
+class Settings(EmbeddingSettings):
     """Everything that can be set, read once; `dataclasses.replace` makes a changed copy.
 
     Days, seconds, milliseconds and counts are whole numbers in the unit of the name.
@@ -125,24 +125,6 @@ class Settings(DatabaseSettings):
         "only with the embedded database",
         choice("auto", "on", "off"),
         default="auto",
-    )
-
-    embedding_model: str = setting(
-        "EMBEDDING_MODEL", Group.EMBEDDING, "The model", text(200), default="local"
-    )
-    allow_hash_embeddings: bool = setting(
-        "AGENTS_MEMORY_ALLOW_HASH_EMBEDDINGS",
-        Group.EMBEDDING,
-        "Whether hashes of words may stand in for a model, which finds words but no meaning",
-        FLAG,
-        default="false",
-    )
-    embedding_threads: int = setting(
-        "EMBEDDING_THREADS",
-        Group.EMBEDDING,
-        "Processor cores the local model may use",
-        whole(1, 64),
-        default="1",
     )
 
     cold_path_enabled: bool = setting(

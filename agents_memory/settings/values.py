@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import NoReturn
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 LONGEST_VALUE = 4096
@@ -188,3 +189,29 @@ def zone(name: str) -> tzinfo:
 
 ZONE = Kind("an IANA time zone such as Europe/Berlin", zone, "such as Europe/Berlin")
 PASSWORD = Kind("a password", Secret, secret=True)
+
+
+def _api_key(raw: str) -> Secret:
+    # It becomes a header of a request, which takes nothing else.
+    if not raw.isascii() or not raw.isprintable() or " " in raw.strip():
+        raise Wrong
+    return Secret(raw.strip())
+
+
+API_KEY = Kind("a key of printable ASCII characters without spaces", _api_key, secret=True)
+
+
+def _endpoint(raw: str) -> str:
+    try:
+        parts = urlsplit(raw)
+        legal = bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        raise Wrong from None
+    if "@" in parts.netloc:
+        raise Wrong("a key has a setting of its own and does not belong here")
+    if not legal or parts.scheme not in ("http", "https") or parts.query or parts.fragment:
+        raise Wrong
+    return raw.rstrip("/")
+
+
+ENDPOINT = Kind("an http or https URL without a question mark", _endpoint, "http or https URL")

@@ -78,7 +78,7 @@ def setting(name: str, group: Group, about: str, kind: Kind, **details: Any) -> 
 # A name whose wrong value has no effect needs no check.
 _ANYTHING = text(4096)
 _ACCEPTED = {
-    "language models": "OPENAI_API_KEY XAI_API_KEY GEMINI_API_KEY LOCAL_LLM_BASE_URL "
+    "language models": "XAI_API_KEY GEMINI_API_KEY LOCAL_LLM_BASE_URL "
     "LOCAL_LLM_MODEL_PATH LOCAL_GROK_FALLBACK TAGGER_PROVIDER TAGGER_MODEL LIBRARIAN_PROVIDER "
     "LIBRARIAN_MODEL",
     "profile": "LIBRARIAN_ENABLED LIBRARIAN_MSG_THRESHOLD LIBRARIAN_COOLDOWN_HOURS "

@@ -1,30 +1,23 @@
-"""Connections to the pool: session settings, codecs, and calls that survive a lost server."""
+"""Connections to the pool: leased, bounded in time, and calls that survive a lost server."""
 
 import asyncio
-import json
-import random
-import struct
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 import asyncpg
-import numpy as np
-from numpy.typing import NDArray
+import tenacity
 
 from agents_memory.domain.errors import DatabaseUnavailable
-from agents_memory.storage.faults import translated
+from agents_memory.storage.driver import Connection as Connection
+from agents_memory.storage.driver import DedicatedConnection as DedicatedConnection
+from agents_memory.storage.faults import may_pass, translated
+from agents_memory.storage.sessions import Sessions
+from agents_memory.storage.stalls import watched
 
 if TYPE_CHECKING:
     from asyncpg.pool import PoolConnectionProxy
-
-    # The driver's classes are generic for type checkers only.
-    Connection = asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]
-    DedicatedConnection = asyncpg.Connection[asyncpg.Record]
-else:
-    Connection = asyncpg.Connection
-    DedicatedConnection = asyncpg.Connection
 
 T = TypeVar("T")
 
@@ -35,16 +28,16 @@ SESSION = {
     "jit": "off",
     "timezone": "UTC",
     "statement_timeout": "30s",
-    "idle_in_transaction_session_timeout": "60s",
+    "idle_in_transaction_session_timeout": "1min",
     "tcp_keepalives_idle": "5",
     "tcp_keepalives_interval": "2",
     "tcp_keepalives_count": "3",
     "client_connection_check_interval": "2s",
 }
-CONNECT_TIMEOUT_S = 5.0
 COMMAND_TIMEOUT_S = 30.0
-FIRST_PAUSE_S = 0.05
-LONGEST_PAUSE_S = 1.0
+# What a pooled connection may take on top of finding a server.
+LEASE_MARGIN_S = 1.0
+CLOSE_LIMIT_S = 3.0
 
 
 def advisory_key(schema: str, purpose: str) -> int:
@@ -54,43 +47,14 @@ def advisory_key(schema: str, purpose: str) -> int:
     return (high << 31 | low >> 1) & 0x7FFF_FFFF_FFFF_FFFF
 
 
-def encode_halfvec(vector: NDArray[np.float32]) -> bytes:
-    """pgvector's binary form of a half-precision vector: dims, zero, big-endian float16."""
-    data = np.asarray(vector, dtype=">f2")
-    return struct.pack(">hh", data.shape[0], 0) + data.tobytes()
-
-
-def decode_halfvec(data: bytes) -> NDArray[np.float32]:
-    return np.frombuffer(data, dtype=">f2", offset=4).astype(np.float32)
-
-
-async def _prepare_session(connection: Connection) -> None:
-    await connection.set_type_codec(
-        "jsonb", schema="pg_catalog", encoder=json.dumps, decoder=json.loads
-    )
-    home = await connection.fetchval(
-        "SELECT n.nspname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace "
-        "WHERE t.typname = 'halfvec'"
-    )
-    if home is not None:
-        await connection.set_type_codec(
-            "halfvec", schema=home, encoder=encode_halfvec, decoder=decode_halfvec, format="binary"
-        )
-
-
-async def _leave_as_it_is(_: Connection) -> None:
-    """In place of the driver's reset, which costs a round trip each time a connection is returned.
-
-    Nothing here changes a pooled session: settings are local to a transaction, session locks and
-    listeners have connections of their own. An open transaction is rolled back all the same.
-    """
-
-
 class Database:
     """A pool of connections to one pool of memory, as one role.
 
-    `recover` is awaited before a lost connection is tried again (the embedded database uses it to
-    start the server anew).
+    `url` may name several hosts; the one that takes writes is used. `pooled`: it leads through a
+    pooler that hands one server session to several clients (found out too when not said), so that
+    each lease is one transaction. `direct_url` leads around that pooler, for `connect`. `recover`
+    is awaited before a lost connection is tried again (the embedded database uses it to start the
+    server anew).
     """
 
     def __init__(
@@ -102,15 +66,18 @@ class Database:
         max_size: int = 8,
         settings: dict[str, str] | None = None,
         recover: Callable[[], Awaitable[None]] | None = None,
+        pooled: bool = False,
+        direct_url: str | None = None,
     ) -> None:
-        self._url = url
         self._schema = schema
-        self._server_settings = {
+        wanted = {
             **SESSION,
             "application_name": application,
             "search_path": f'"{schema}", public',
             **(settings or {}),
         }
+        self._sessions = Sessions(url, wanted, shared=pooled)
+        self._own = self._sessions if direct_url is None else Sessions(direct_url, wanted)
         self._max_size = max_size
         self._recover = recover
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
@@ -126,40 +93,37 @@ class Database:
         if self._pool is not None:
             pool, self._pool = self._pool, None
             try:
-                await asyncio.wait_for(pool.close(), 3)
+                await asyncio.wait_for(pool.close(), CLOSE_LIMIT_S)
             except TimeoutError:
                 pool.terminate()
 
     async def connect(self, **settings: str) -> DedicatedConnection:
-        """A dedicated connection outside the pool; the caller closes it.
+        """A dedicated connection outside the pool, whose session is ours alone.
 
-        Raises DatabaseUnavailable.
+        The caller closes it. Raises DatabaseUnavailable, and ConfigurationError where there is only
+        a pooler that shares sessions.
         """
         with translated():
-            connection = await asyncpg.connect(
-                self._url,
-                timeout=CONNECT_TIMEOUT_S,
-                server_settings={**self._server_settings, **settings},
-            )
-            await _prepare_session(connection)
-            return connection
+            return await self._own.open_own(settings)
 
     @asynccontextmanager
     async def acquire(self) -> AsyncIterator[Connection]:
-        """A connection of the pool; driver errors leave translated."""
-        with translated():
-            pool = self._pool or await self._opened()
-            async with asyncio.timeout(CONNECT_TIMEOUT_S):
-                connection = await pool.acquire()
-            try:
+        """A connection of the pool; driver errors leave translated.
+
+        It is ended when its server is gone. Nothing set on its session may be counted on outside a
+        transaction. Behind a pooler the whole block is one transaction, which commits at its end.
+        """
+        async with self._leased() as connection:
+            if self._sessions.shared:
+                async with self._begun(connection):
+                    yield connection
+            else:
                 yield connection
-            finally:
-                await pool.release(connection, timeout=CONNECT_TIMEOUT_S)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
         """A connection inside a transaction that commits at the end of the block."""
-        async with self.acquire() as connection, connection.transaction():
+        async with self._leased() as connection, self._begun(connection):
             yield connection
 
     async def run(
@@ -167,45 +131,80 @@ class Database:
     ) -> T:
         """Runs `operation`, again when the server went away, until `within_s` seconds are over.
 
-        The operation must be safe to repeat: a commit whose answer was lost is repeated too.
-        Raises DatabaseUnavailable when the server stays away.
+        The operation must be safe to repeat: a commit whose answer was lost is repeated too. A try
+        that has begun is seen to its end, which comes soon when its server is gone. Raises
+        DatabaseUnavailable when the server stays away, at once when only its owner can change that.
         """
-        loop = asyncio.get_running_loop()
-        end = loop.time() + within_s
-        pause = 0.0
-        while True:
-            try:
-                if pause:
-                    await self._heal(within_s)
+        async for attempt in tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_exception(may_pass),
+            wait=tenacity.wait_exponential_jitter(multiplier=0.05, max=1.0, jitter=0.05),
+            stop=tenacity.stop_after_delay(within_s),
+            reraise=True,
+        ):
+            with attempt:
+                if attempt.retry_state.attempt_number > 1 and self._recover is not None:
+                    with translated():
+                        await asyncio.wait_for(self._recover(), within_s)
                 async with self.acquire() as connection:
                     return await operation(connection)
-            except DatabaseUnavailable:
-                if loop.time() >= end:
-                    raise
-            # Part of it by chance, so that many who lost the same server don't come back at once.
-            pause = min(2 * pause or FIRST_PAUSE_S, LONGEST_PAUSE_S)
-            await asyncio.sleep(random.uniform(pause / 2, pause))
+        raise DatabaseUnavailable("the database stayed away; run `mcp-agents-memory doctor`")
 
-    async def _heal(self, within_s: float) -> None:
-        if self._pool is not None:
-            await self._pool.expire_connections()
-        if self._recover is not None:
+    @asynccontextmanager
+    async def _leased(self) -> AsyncIterator[Connection]:
+        pool = await self._opened()
+        try:
             with translated():
-                await asyncio.wait_for(self._recover(), within_s)
+                connection = await self._lease(pool)
+                try:
+                    async with watched(connection, self._sessions):
+                        yield connection
+                finally:
+                    await pool.release(connection)
+        except DatabaseUnavailable:
+            # What took one connection took the others too; they would fail one by one.
+            await pool.expire_connections()
+            raise
+
+    async def _lease(
+        self, pool: "asyncpg.Pool[asyncpg.Record]"
+    ) -> "PoolConnectionProxy[asyncpg.Record]":
+        try:
+            return await pool.acquire(timeout=self._sessions.hosts.limit_s + LEASE_MARGIN_S)
+        except TimeoutError:
+            if pool.get_size() - pool.get_idle_size() < self._max_size:
+                raise
+            raise DatabaseUnavailable(
+                f"all {self._max_size} connections of this process are in use; try again, or raise "
+                "DB_POOL_MAX"
+            ) from None
+
+    @asynccontextmanager
+    async def _begun(self, connection: Connection) -> AsyncIterator[None]:
+        async with connection.transaction():
+            if self._sessions.shared:
+                await self._sessions.set_locally(connection)
+            yield
 
     async def _opened(self) -> "asyncpg.Pool[asyncpg.Record]":
         async with self._opening:
             if self._pool is None:
                 self._pool = await asyncpg.create_pool(
-                    self._url,
                     # Nothing is opened before it is needed: an editor's start must not wait.
                     min_size=0,
                     max_size=self._max_size,
-                    timeout=CONNECT_TIMEOUT_S,
-                    command_timeout=COMMAND_TIMEOUT_S,
                     max_inactive_connection_lifetime=300,
-                    init=_prepare_session,
-                    reset=_leave_as_it_is,
-                    server_settings=self._server_settings,
+                    connect=self._open,
+                    reset=_leave,
                 )
             return self._pool
+
+    async def _open(self, *_: object, **__: object) -> DedicatedConnection:
+        return await self._sessions.open(command_timeout=COMMAND_TIMEOUT_S)
+
+
+async def _leave(_: object) -> None:
+    """Nothing of ours outlives its transaction, so a released connection is as good as new.
+
+    The driver would ask the server to clean up, at the cost of a round trip each time; behind a
+    pooler it would clean up somebody else's session.
+    """

@@ -7,6 +7,7 @@ from datetime import datetime
 from agents_memory.domain.filters import Filters
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
+from agents_memory.storage.lexemes import occurrences
 from agents_memory.storage.messages import filter_arguments
 
 SQL = queries.load("context")
@@ -72,5 +73,7 @@ async def count_lexemes(
     connection: Connection, ids: Sequence[int], lexemes: Sequence[str]
 ) -> dict[int, tuple[int, tuple[int, ...]]]:
     """For each message with a context its length in words and how often each lexeme occurs."""
-    rows = await connection.fetch(SQL["count_context_lexemes"].sql, list(ids), list(lexemes))
-    return {row["id"]: (row["lexeme_count"], tuple(row["counts"] or ())) for row in rows}
+    rows = await connection.fetch(
+        SQL["count_context_lexemes"].sql, list(ids), *occurrences(lexemes)
+    )
+    return {row["id"]: (row["lexeme_count"], tuple(row["counts"])) for row in rows}

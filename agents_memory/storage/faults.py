@@ -5,7 +5,7 @@ The server's own words may quote content, so only its SQLSTATE is ever passed on
 
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -23,6 +23,8 @@ CONNECTION_LOST: tuple[type[BaseException], ...] = (
     asyncpg.CannotConnectNowError,
     asyncpg.TooManyConnectionsError,
 )
+# All that a call of the driver may raise.
+FROM_DRIVER: tuple[type[BaseException], ...] = (*CONNECTION_LOST, asyncpg.PostgresError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,14 @@ class Reason:
     what: str
     fix: str
     passing: bool = False
+
+
+class NoHost(OSError):
+    """None of several hosts can be used; `failures` says of each why."""
+
+    def __init__(self, failures: Mapping[str, BaseException]) -> None:
+        super().__init__(", ".join(failures))
+        self.failures = dict(failures)
 
 
 _READ_ONLY = Reason(
@@ -138,8 +148,8 @@ _BY_CLASS: tuple[tuple[type[BaseException], Reason], ...] = (
     (
         FileNotFoundError,
         Reason(
-            "the socket or a certificate file cannot be opened",
-            "start the server, or correct the paths in {setting}; `mcp-agents-memory doctor` "
+            "the server's socket cannot be opened: it is not there",
+            "start the server, or correct the folder in {setting}; `mcp-agents-memory doctor` "
             "looks further",
             passing=True,
         ),
@@ -174,11 +184,17 @@ _HUNG_UP = Reason(
 _SCHEMA_STATES = frozenset({"42P01", "42703", "42883", "3F000", "42704"})
 # The whole transaction was undone through no fault of its own: two of them met, or the schema was
 # migrated under it.
-_UNDONE_STATES = frozenset({"40001", "40P01", "0A000"})
+_UNDONE = (
+    asyncpg.SerializationError,
+    asyncpg.DeadlockDetectedError,
+    asyncpg.InvalidCachedStatementError,
+)
 
 
 def reason(error: BaseException | None) -> Reason | None:
     """Why the database is away for us, for what the driver raised; None when it is not away."""
+    if isinstance(error, NoHost):
+        return _of_hosts(error)
     state = getattr(error, "sqlstate", None)
     if state in _BY_STATE:
         return _BY_STATE[state]
@@ -193,6 +209,16 @@ def reason(error: BaseException | None) -> Reason | None:
     return _UNREACHABLE if isinstance(error, CONNECTION_LOST) else None
 
 
+def _of_hosts(error: NoHost) -> Reason:
+    listed = "; ".join(f"{host}: {describe(lost)}" for host, lost in error.failures.items())
+    reasons = [reason(lost) for lost in error.failures.values()]
+    return Reason(
+        f"none of the hosts can be used: {listed}",
+        "see to one of them, or correct the list in {setting}",
+        passing=any(found is not None and found.passing for found in reasons),
+    )
+
+
 def describe(error: BaseException) -> str:
     """What is wrong in a few words, with the error's SQLSTATE or class."""
     found = reason(error) or _UNREACHABLE
@@ -202,12 +228,10 @@ def describe(error: BaseException) -> str:
 
 def may_pass(fault: BaseException) -> bool:
     """Whether the same call may well succeed in a moment."""
-    cause = fault.__cause__
-    found = reason(cause)
-    if found is not None:
-        return found.passing
-    undone = getattr(cause, "sqlstate", None) in _UNDONE_STATES
-    return isinstance(fault, DatabaseUnavailable) or undone
+    if isinstance(fault, DatabaseUnavailable):
+        found = reason(fault.__cause__)
+        return found is None or found.passing
+    return isinstance(fault, MemoryFault) and isinstance(fault.__cause__, _UNDONE)
 
 
 @contextmanager
@@ -215,8 +239,19 @@ def translated() -> Iterator[None]:
     """Raises DatabaseUnavailable, SchemaMismatch or MemoryFault for what asyncpg raised inside."""
     try:
         yield
-    except (*CONNECTION_LOST, asyncpg.PostgresError) as error:
-        raise _fault(error) from error
+    except FROM_DRIVER as error:
+        told = _first(error)
+        raise _fault(told) from told
+
+
+def _first(error: BaseException) -> BaseException:
+    """What ended the connection, where a call, or leaving a transaction, only found it ended."""
+    link = None
+    if type(error) is asyncpg.InterfaceError:
+        link = error.__context__
+    elif isinstance(error, asyncpg.ConnectionDoesNotExistError):
+        link = error.__cause__
+    return _first(link) if isinstance(link, FROM_DRIVER) else error
 
 
 def _fault(error: BaseException) -> MemoryFault:
@@ -229,7 +264,7 @@ def _fault(error: BaseException) -> MemoryFault:
     if (found := reason(error)) is not None:
         fix = found.fix.format(setting="DATABASE_URL (or the URL of this role)")
         return DatabaseUnavailable(f"{describe(error)}; {fix}")
-    if state in _UNDONE_STATES:
+    if isinstance(error, _UNDONE):
         return MemoryFault(
             f"the server undid a call that met another one (SQLSTATE {state}); try again"
         )

@@ -3,13 +3,23 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import accumulate, pairwise
+from math import pi
 
+from agents_memory.domain.lexical import MAX_TERM_FREQUENCY, to_tsquery_literal
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
 
 SQL = queries.load("lexemes")
 # As long as the statement of that name allows.
 COUNT_LIMIT_S = 600.0
+# PostgreSQL ranks a single lexeme of weight 1 at n positions by the sum of 1 / j² for j up to n, in
+# units of π² / 6 (calc_rank_or in tsrank.c). Half way between two ranks the count rises by one.
+_RANKS = [
+    6 / pi**2 * total
+    for total in accumulate((1 / j**2 for j in range(1, MAX_TERM_FREQUENCY + 1)), initial=0.0)
+]
+_STEPS = [(lower + higher) / 2 for lower, higher in pairwise(_RANKS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +29,11 @@ class Totals:
     documents: int
     words: int
     counted_at: datetime | None
+
+
+def occurrences(lexemes: Sequence[str]) -> tuple[list[str], list[float]]:
+    """The last two arguments of every statement that counts how often lexemes occur."""
+    return [to_tsquery_literal([lexeme]) for lexeme in lexemes], _STEPS
 
 
 async def find_totals(connection: Connection) -> Totals:

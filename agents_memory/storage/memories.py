@@ -12,6 +12,7 @@ from agents_memory.domain.memories import Kind, MemoryState, MemoryView, Status
 from agents_memory.domain.messages import Trust
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
+from agents_memory.storage.lexemes import occurrences
 
 SQL = queries.load("memories")
 
@@ -157,8 +158,8 @@ async def count_lexemes(
     connection: Connection, ids: Sequence[int], lexemes: Sequence[str]
 ) -> dict[int, tuple[int, tuple[int, ...]]]:
     """For each memory its length in words and how often each lexeme occurs in it."""
-    rows = await connection.fetch(SQL["count_memory_lexemes"].sql, list(ids), list(lexemes))
-    return {row["id"]: (row["lexeme_count"], tuple(row["counts"] or ())) for row in rows}
+    rows = await connection.fetch(SQL["count_memory_lexemes"].sql, list(ids), *occurrences(lexemes))
+    return {row["id"]: (row["lexeme_count"], tuple(row["counts"])) for row in rows}
 
 
 async def list_pinned(connection: Connection, user_id: int, limit: int) -> list[int]:

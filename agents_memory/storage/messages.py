@@ -10,6 +10,7 @@ from agents_memory.domain.filters import Filters
 from agents_memory.domain.messages import Draft, Role, Screening, Trust
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
+from agents_memory.storage.lexemes import occurrences
 
 SQL = queries.load("messages")
 
@@ -148,8 +149,8 @@ async def count_lexemes(
     connection: Connection, ids: Sequence[int], lexemes: Sequence[str]
 ) -> dict[int, tuple[int, tuple[int, ...]]]:
     """For each message its length in words and how often each lexeme occurs in it."""
-    rows = await connection.fetch(SQL["count_lexemes"].sql, list(ids), list(lexemes))
-    return {row["id"]: (row["lexeme_count"], tuple(row["counts"] or ())) for row in rows}
+    rows = await connection.fetch(SQL["count_lexemes"].sql, list(ids), *occurrences(lexemes))
+    return {row["id"]: (row["lexeme_count"], tuple(row["counts"])) for row in rows}
 
 
 async def list_for_pass(connection: Connection, ids: Sequence[int]) -> list[PassItem]:

@@ -178,7 +178,10 @@ async def compatibility(connection: Connection) -> Compatibility:
     """
     latest = steps()[-1].version
     if await connection.fetchval(SQL["find_migrations"].sql) is None:
-        raise SchemaMismatch("the pool is empty; run `mcp-agents-memory migrate` as its owner")
+        raise SchemaMismatch(
+            "the pool is empty, or this role has no right to see it; run `mcp-agents-memory "
+            "migrate` as its owner, which makes it and grants what is needed"
+        )
     version = await connection.fetchval(SQL["find_version"].sql) or 0
     min_client = await connection.fetchval(SQL["find_min_client"].sql)
     if _numbers(__version__) < _numbers(min_client):

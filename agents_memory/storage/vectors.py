@@ -8,6 +8,7 @@ import asyncpg
 import numpy as np
 from numpy.typing import NDArray
 
+from agents_memory.domain.errors import MemoryFault
 from agents_memory.domain.filters import Filters
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
@@ -31,14 +32,17 @@ class Model:
     """An embedding model whose vectors the pool holds.
 
     `indexed` when searches may use an index over the messages; `index_recall` is the share of the
-    true ten nearest that it found when it was last compared with a scan.
+    true ten nearest that it found when it was last compared with a scan. `midpoint` and `scale` are
+    the curve from cosine to similarity as it was measured, None when it never was.
     """
 
     id: int
     profile: str
     dims: int
     active: bool
-    # How it is searched makes it no other model.
+    # How it is searched and read makes it no other model.
+    midpoint: float | None = field(compare=False)
+    scale: float | None = field(compare=False)
     index_recall: float | None = field(compare=False)
     indexed: bool = field(compare=False)
 
@@ -49,6 +53,20 @@ class Model:
     @property
     def memory_table(self) -> str:
         return f"memory_vectors_{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many messages and memories should have vectors of a model, and how many have none."""
+
+    messages: int
+    messages_missing: int
+    memories: int
+    memories_missing: int
+
+    @property
+    def complete(self) -> bool:
+        return self.messages_missing == self.memories_missing == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +111,52 @@ async def activate_model(connection: Connection, model: Model) -> None:
     """Lets searches use this model; belongs into a transaction."""
     await connection.execute(SQL["deactivate_models"].sql)
     await connection.execute(SQL["activate_model"].sql, model.id)
+
+
+async def hold_model(connection: Connection, model: Model) -> bool:
+    """Keeps a model from being dropped until the transaction ends; False when it is gone."""
+    return await connection.fetchval(SQL["hold_model"].sql, model.id) is not None
+
+
+async def record_calibration(
+    connection: Connection, model: Model, midpoint: float, scale: float
+) -> None:
+    """Keeps how the cosines of a model are to be read."""
+    await connection.execute(SQL["record_calibration"].sql, model.id, midpoint, scale)
+
+
+async def count_coverage(connection: Connection, model: Model) -> Coverage:
+    """How far the vectors of a model have come; reads every message's results."""
+    messages = await connection.fetchrow(SQL["count_missing_messages"].sql, model.profile)
+    sql = SQL["count_missing_memories"].render(table=model.memory_table)
+    memories = await connection.fetchrow(sql)
+    assert messages is not None
+    assert memories is not None
+    return Coverage(
+        messages["wanted"], messages["missing"], memories["wanted"], memories["missing"]
+    )
+
+
+async def drop_model(connection: Connection, model: Model) -> bool:
+    """Gives up a model with all its vectors; only the owner may, in a transaction of its own.
+
+    False when searches use it: then everything stays. Raises MemoryFault when the tables are in use
+    for more than some seconds.
+    """
+    try:
+        await connection.execute(SQL["wait_briefly"].sql)
+        await connection.execute(SQL["allow_long_build"].sql)
+        if await connection.fetchval(SQL["delete_model"].sql, model.id) is None:
+            return False
+        for table in (model.message_table, model.memory_table):
+            await connection.execute(TABLES["drop_vectors"].render(table=table))
+        sql = SQL["delete_embed_results"].sql
+        await connection.execute(sql, model.profile, timeout=BUILD_LIMIT_S)
+    except asyncpg.LockNotAvailableError as error:
+        raise MemoryFault(
+            "the vectors are in use by a call that takes long; try again in a minute"
+        ) from error
+    return True
 
 
 async def replace_message_vectors(

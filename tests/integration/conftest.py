@@ -40,4 +40,4 @@ async def remote(foreign: ForeignServer) -> AsyncIterator[RemotePool]:
         f"CREATE DATABASE {name} TEMPLATE memory OWNER memory_owner STRATEGY file_copy", "SELECT 1"
     )
     yield RemotePool(foreign, name)
-    await foreign.admin(f"DROP DATABASE {name} WITH (FORCE)", "SELECT 1")
+    await foreign.drop(name)

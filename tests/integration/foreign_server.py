@@ -69,9 +69,13 @@ class ForeignServer:
             os.chown(self.base, account.uid, account.gid)
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
-        self._run("initdb", "-U", "boss", "--auth-local=trust", "--auth-host=scram-sha-256",
-                  "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions",
-                  "-D", str(self.base / "data"))  # fmt: skip
+        password = self.base / "password"
+        password.write_text(PASSWORDS["boss"])
+        self._programs.run(
+            self._lock, "initdb", "-U", "boss", f"--pwfile={password}", "--auth-local=trust",
+            "--auth-host=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync",
+            "--no-instructions", "-D", self.base / "data",
+        )  # fmt: skip
 
     @property
     def bin(self) -> Path:
@@ -137,27 +141,28 @@ class ForeignServer:
             await connection.close()
 
     async def found(self) -> None:
-        """The roles, and an empty database `memory` with pgvector: what a server's owner makes."""
+        """The roles, and an empty database `memory`: what a server's owner makes."""
         await self.admin(
-            *(
-                f"CREATE ROLE {role} LOGIN PASSWORD '{PASSWORDS[role]}'"
-                for role in RUNTIME_ROLES
-            ),
-            "CREATE DATABASE memory OWNER memory_owner",
+            *(f"CREATE ROLE {role} LOGIN PASSWORD '{PASSWORDS[role]}'" for role in RUNTIME_ROLES),
             "SELECT 1",
         )
-        await self.admin("CREATE EXTENSION vector", "SELECT 1", database="memory")
+        await self.create("memory")
 
-    async def prepare(self) -> None:
+    async def create(self, name: str) -> None:
+        """An empty database with pgvector."""
+        await self.admin(f"CREATE DATABASE {name} OWNER memory_owner", "SELECT 1")
+        await self.admin("CREATE EXTENSION vector", "SELECT 1", database=name)
+
+    async def drop(self, name: str) -> None:
+        await self.admin(f"DROP DATABASE {name} WITH (FORCE)", "SELECT 1")
+
+    async def prepare(self, name: str = "memory") -> None:
         """Migrates, and gives the runtime roles their rights."""
-        owner = self.database("memory_owner")
+        owner = self.database("memory_owner", name)
         await migrate.prepare(
             owner, profile=HASHING.id, dims=HASHING.dims, hot="memory_hot", cold="memory_cold"
         )
         await owner.close()
-
-    def _run(self, name: str, *arguments: str) -> None:
-        self._programs.run(self._lock, name, *arguments)
 
     def _answer(self) -> bytes:
         """R for a request to authenticate, E for a refusal, nothing without a server."""
@@ -199,4 +204,3 @@ def _parents() -> dict[int, int]:
         ["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True
     ).stdout
     return {int(pid): int(parent) for pid, parent in map(str.split, listed.splitlines())}
-

@@ -75,6 +75,7 @@ class TransactionPooler:
         self._room: dict[tuple[str, str], asyncio.Semaphore] = {}
         self._keys: dict[bytes, Client] = {}
         self._numbers = itertools.count(1)
+        self._clients: set[Client] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._listener = await asyncio.start_server(self._accept, HOST, 0)
         self.port = self._listener.sockets[0].getsockname()[1]
@@ -82,9 +83,9 @@ class TransactionPooler:
 
     async def __aexit__(self, *_: object) -> None:
         self._listener.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for client in self._clients:
+            client.writer.transport.abort()
+        await asyncio.gather(*self._tasks)
         for session in itertools.chain(*self._idle.values()):
             session.writer.close()
 
@@ -96,6 +97,7 @@ class TransactionPooler:
         assert task is not None
         self._tasks.add(task)
         client = Client(reader, writer)
+        self._clients.add(client)
         try:
             if await self._welcome(client):
                 await self._serve(client)
@@ -103,6 +105,7 @@ class TransactionPooler:
             pass
         finally:
             await self._leave(client)
+            self._clients.discard(client)
             self._tasks.discard(task)
 
     async def _welcome(self, client: Client) -> bool:

@@ -192,6 +192,8 @@ def test_a_host_that_is_more_than_a_host_is_refused(home: Path, host: str) -> No
         ({"DB_SSL": "require"}, "DB_SSL set, but neither"),
         ({"COLD_DATABASE_URL": URL}, "COLD_DATABASE_URL set, but neither"),
         ({"OWNER_DATABASE_URL": URL}, "OWNER_DATABASE_URL set, but neither"),
+        ({"DATABASE_DIRECT_URL": URL}, "DATABASE_DIRECT_URL set, but neither"),
+        ({"DATABASE_POOLED": "true"}, "DATABASE_POOLED set, but neither"),
         (
             {"DATABASE_URL": f"{URL}?sslmode=require", "DB_SSL": "verify-full"},
             "DB_SSL and the sslmode in DATABASE_URL differ",
@@ -212,3 +214,16 @@ def test_parts_beside_a_url_are_noted(home: Path) -> None:
 
 def test_an_address_does_not_show_its_password() -> None:
     assert PASSWORD not in repr(parse(URL))
+
+
+def test_the_way_around_a_pooler_is_read_like_the_others(home: Path) -> None:
+    settings = load(
+        home,
+        DATABASE_URL=URL,
+        DATABASE_POOLED="true",
+        DATABASE_DIRECT_URL="postgresql://ada@direct.example.com/memory",
+    )
+    assert settings.database_pooled
+    assert settings.direct_url is not None
+    assert query(settings.direct_url.reveal())["sslmode"] == ["verify-full"]
+    assert load(home, DATABASE_URL=URL).direct_url is None

@@ -71,5 +71,5 @@ INSERT INTO profile_versions (profile_id, version, patch_id, content)
 SELECT id, version, $2, content FROM profiles WHERE id = $1
 
 -- name: list_profiles
--- All documents of a user.
-SELECT id, kind, version, content, updated_at FROM profiles WHERE user_id = $1 AND content <> ''
+-- All documents of a user, the emptied ones too: whoever writes next must know their version.
+SELECT id, kind, version, content, updated_at FROM profiles WHERE user_id = $1

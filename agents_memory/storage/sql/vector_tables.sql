@@ -18,7 +18,8 @@ CREATE TABLE IF NOT EXISTS {table} (
     PRIMARY KEY (message_id, chunk)
 );
 ALTER TABLE {table} ALTER embedding SET STORAGE PLAIN;
-ALTER TABLE {table} SET (autovacuum_vacuum_scale_factor = 0.05);
+-- A row is one vector and little else: nothing of it is to be kept elsewhere.
+ALTER TABLE {table} SET (autovacuum_vacuum_scale_factor = 0.05, toast_tuple_target = 8160);
 CREATE INDEX IF NOT EXISTS {table}_filter ON {table} (user_id, said_at) WHERE searchable;
 CREATE INDEX IF NOT EXISTS {table}_p_tag ON {table} (p_tag) WHERE searchable;
 
@@ -38,6 +39,9 @@ CREATE TABLE IF NOT EXISTS {table} (
     PRIMARY KEY (memory_id, chunk)
 );
 ALTER TABLE {table} ALTER embedding SET STORAGE PLAIN;
-ALTER TABLE {table} SET (autovacuum_vacuum_scale_factor = 0.05);
+ALTER TABLE {table} SET (autovacuum_vacuum_scale_factor = 0.05, toast_tuple_target = 8160);
 CREATE INDEX IF NOT EXISTS {table}_filter ON {table} (user_id, said_at) WHERE searchable;
 
+-- name: drop_vectors (template)
+-- The vectors of a model that is given up.
+DROP TABLE IF EXISTS {table}

@@ -1,13 +1,13 @@
 -- name: find_active_model
 -- The model whose vectors searches use.
-SELECT id, profile, dims, active, index_recall,
+SELECT id, profile, dims, active, index_recall, midpoint, scale,
     coalesce((SELECT indisvalid FROM pg_index
               WHERE indexrelid = to_regclass('message_vectors_' || id || '_hnsw')), false) AS indexed
 FROM embedding_models WHERE active
 
 -- name: list_models
 -- All models whose vectors the pool holds.
-SELECT id, profile, dims, active, index_recall,
+SELECT id, profile, dims, active, index_recall, midpoint, scale,
     coalesce((SELECT indisvalid FROM pg_index
               WHERE indexrelid = to_regclass('message_vectors_' || id || '_hnsw')), false) AS indexed
 FROM embedding_models ORDER BY id
@@ -18,7 +18,7 @@ INSERT INTO embedding_models (profile, dims) VALUES ($1, $2) ON CONFLICT (profil
 
 -- name: find_model
 -- A model by its profile.
-SELECT id, profile, dims, active, index_recall,
+SELECT id, profile, dims, active, index_recall, midpoint, scale,
     coalesce((SELECT indisvalid FROM pg_index
               WHERE indexrelid = to_regclass('message_vectors_' || id || '_hnsw')), false) AS indexed
 FROM embedding_models WHERE profile = $1
@@ -30,6 +30,39 @@ UPDATE embedding_models SET active = false WHERE active
 -- name: activate_model
 -- Searches use this model from now on.
 UPDATE embedding_models SET active = true WHERE id = $1
+
+-- name: hold_model
+-- Keeps a model from being dropped until the end of the transaction; nothing when it is gone.
+SELECT active FROM embedding_models WHERE id = $1 FOR KEY SHARE
+
+-- name: record_calibration
+-- How the cosines of a model are to be read.
+UPDATE embedding_models SET midpoint = $2, scale = $3 WHERE id = $1
+
+-- name: count_missing_messages
+-- How many messages should have vectors of a model, and how many of them it never settled.
+SELECT count(*) AS wanted, count(*) FILTER (WHERE r.message_id IS NULL) AS missing
+FROM message_state s LEFT JOIN (SELECT DISTINCT message_id FROM message_results
+    WHERE stage = 'embed' AND backend = $1) r ON r.message_id = s.message_id
+WHERE s.screening = 'clear'
+
+-- name: count_missing_memories (template)
+-- How many memories should have vectors of a model, and how many of them have none.
+SELECT count(*) AS wanted, count(*) FILTER (WHERE v.memory_id IS NULL) AS missing
+FROM memories m LEFT JOIN (SELECT DISTINCT memory_id FROM {table}) v ON v.memory_id = m.id
+WHERE m.status = 'active'
+
+-- name: wait_briefly
+-- For this transaction: whoever uses a table is waited for, and everybody behind us, only so long.
+SELECT set_config('lock_timeout', '5s', true)
+
+-- name: delete_model
+-- A model that searches don't use is known no more.
+DELETE FROM embedding_models WHERE id = $1 AND NOT active
+
+-- name: delete_embed_results
+-- What a model settled is unsettled, since its vectors go too.
+DELETE FROM message_results WHERE stage = 'embed' AND backend = $1
 
 -- name: delete_message_vectors (template)
 -- Old vectors of one message, before new ones are put in their place.
@@ -53,27 +86,26 @@ FROM message_state s WHERE s.message_id = v.message_id AND v.message_id = $1
 
 -- name: search_message_vectors (template)
 -- The nearest messages by an exact scan of all rows that match the filters; the best chunk counts.
-WITH matching AS MATERIALIZED (
-    SELECT v.message_id, v.embedding FROM {table} v
-    WHERE v.searchable AND v.user_id = $1
-      AND ($2::text[] IS NULL OR v.p_tag IN (SELECT id FROM project_tags WHERE name = ANY ($2)))
-      AND ($3::timestamptz IS NULL OR v.said_at >= $3)
-      AND ($4::timestamptz IS NULL OR v.said_at < $4)
-      AND ($5::text IS NULL OR v.role = $5)
-      AND ($6::text IS NULL OR v.platform = $6)
-      AND ($7::text IS NULL OR v.device = $7 OR v.pinned)
-      AND ($8::text IS NULL OR v.venue = $8 OR starts_with(v.venue, $8 || ':'))
-      AND ($9 OR NOT v.archived)
-)
-SELECT message_id AS id, 1 - min(embedding <=> $11) AS cosine
-FROM matching GROUP BY message_id ORDER BY min(embedding <=> $11), message_id DESC LIMIT $10
+-- As it sorts groups, no plan of it can use the vector index, which would return too few.
+SELECT v.message_id AS id, 1 - min(v.embedding <=> $11) AS cosine
+FROM {table} v
+WHERE v.searchable AND v.user_id = $1
+  AND ($2::text[] IS NULL OR v.p_tag = ANY (ARRAY(SELECT id FROM project_tags WHERE name = ANY ($2))))
+  AND ($3::timestamptz IS NULL OR v.said_at >= $3)
+  AND ($4::timestamptz IS NULL OR v.said_at < $4)
+  AND ($5::text IS NULL OR v.role = $5)
+  AND ($6::text IS NULL OR v.platform = $6)
+  AND ($7::text IS NULL OR v.device = $7 OR v.pinned)
+  AND ($8::text IS NULL OR v.venue = $8 OR starts_with(v.venue, $8 || ':'))
+  AND ($9 OR NOT v.archived)
+GROUP BY v.message_id ORDER BY min(v.embedding <=> $11), v.message_id DESC LIMIT $10
 
 -- name: count_matching_vectors (template)
 -- How many chunks the filters leave, counted no further than asked.
 SELECT count(*) FROM (
     SELECT 1 FROM {table} v
     WHERE v.searchable AND v.user_id = $1
-      AND ($2::text[] IS NULL OR v.p_tag IN (SELECT id FROM project_tags WHERE name = ANY ($2)))
+      AND ($2::text[] IS NULL OR v.p_tag = ANY (ARRAY(SELECT id FROM project_tags WHERE name = ANY ($2))))
       AND ($3::timestamptz IS NULL OR v.said_at >= $3)
       AND ($4::timestamptz IS NULL OR v.said_at < $4)
       AND ($5::text IS NULL OR v.role = $5)
@@ -95,7 +127,7 @@ SELECT set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan',
 WITH near AS MATERIALIZED (
     SELECT v.message_id, v.embedding <=> $12 AS distance FROM {table} v
     WHERE v.searchable AND v.user_id = $1
-      AND ($2::text[] IS NULL OR v.p_tag IN (SELECT id FROM project_tags WHERE name = ANY ($2)))
+      AND ($2::text[] IS NULL OR v.p_tag = ANY (ARRAY(SELECT id FROM project_tags WHERE name = ANY ($2))))
       AND ($3::timestamptz IS NULL OR v.said_at >= $3)
       AND ($4::timestamptz IS NULL OR v.said_at < $4)
       AND ($5::text IS NULL OR v.role = $5)
@@ -165,17 +197,14 @@ FROM memories m WHERE m.id = $1
 
 -- name: search_memory_vectors (template)
 -- The nearest active memories by an exact scan of all rows that match the filters.
-WITH matching AS MATERIALIZED (
-    SELECT v.memory_id, v.embedding
-    FROM {table} v JOIN memories m ON m.id = v.memory_id
-    WHERE v.searchable AND v.user_id = $1 AND m.status = 'active'
-      AND ($2::text[] IS NULL OR v.p_tag IN (SELECT id FROM project_tags WHERE name = ANY ($2)))
-      AND ($3::timestamptz IS NULL OR v.said_at >= $3)
-      AND ($4::timestamptz IS NULL OR v.said_at < $4)
-      AND ($5::text IS NULL OR v.platform = $5)
-)
-SELECT memory_id AS id, 1 - min(embedding <=> $7) AS cosine
-FROM matching GROUP BY memory_id ORDER BY min(embedding <=> $7), memory_id DESC LIMIT $6
+SELECT v.memory_id AS id, 1 - min(v.embedding <=> $7) AS cosine
+FROM {table} v JOIN memories m ON m.id = v.memory_id
+WHERE v.searchable AND v.user_id = $1 AND m.status = 'active'
+  AND ($2::text[] IS NULL OR v.p_tag = ANY (ARRAY(SELECT id FROM project_tags WHERE name = ANY ($2))))
+  AND ($3::timestamptz IS NULL OR v.said_at >= $3)
+  AND ($4::timestamptz IS NULL OR v.said_at < $4)
+  AND ($5::text IS NULL OR v.platform = $5)
+GROUP BY v.memory_id ORDER BY min(v.embedding <=> $7), v.memory_id DESC LIMIT $6
 
 -- name: compare_memories (template)
 -- The cosine of the query with given memories; those without a vector are left out.

@@ -126,8 +126,7 @@ async def test_the_profile_grows_line_by_line_and_can_be_replaced_and_emptied(
 ) -> None:
     async def written() -> str:
         async with hot_database.acquire() as connection:
-            document = (await patches.list_profiles(connection, USER_ID)).get("sub")
-            return "" if document is None else document.content
+            return (await patches.list_profiles(connection, USER_ID))["sub"].content
 
     async def change(action: str, content: str | None = None) -> dict[str, Any]:
         return await talk.ask(
@@ -143,6 +142,8 @@ async def test_the_profile_grows_line_by_line_and_can_be_replaced_and_emptied(
     assert await written() == "On holiday."
     await change("remove")
     assert await written() == ""
+    assert (await change("add", "Back again."))["version"] == 5
+    assert await written() == "Back again."
 
 
 @pytest.mark.parametrize(
