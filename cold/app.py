@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from agents_memory.clock import Clock, SystemClock
 from agents_memory.domain.errors import MemoryFault
-from agents_memory.embedding.opening import open_embedder
+from agents_memory.embedding.opening import open_embedders
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.observe import Action, configure, get_logger
 from agents_memory.services.opening import open_pool
@@ -15,9 +15,10 @@ from agents_memory.settings.inherited import inherited_environment
 from agents_memory.storage.connections import Database
 from cold.guard import Guard
 from cold.leadership import Held, Leadership
+from cold.passes.calibrate import Calibrate
 from cold.passes.context import Context
-from cold.passes.embed import Embed
-from cold.passes.embed_memory import EmbedMemory
+from cold.passes.embed import Embed, EmbedOther
+from cold.passes.embed_memory import EmbedMemory, EmbedMemoryOther
 from cold.passes.lexeme_statistics import LexemeStatistics
 from cold.passes.missing_vectors import MissingVectors
 from cold.passes.screen import Screen
@@ -84,16 +85,12 @@ async def _serve(
     kept: bool,
 ) -> int:
     log.info(Action.STARTING, database=settings.describe_database())
-    embedder = open_embedder(
-        settings.embedding_model,
-        allow_hashing=settings.allow_hash_embeddings,
-        threads=settings.embedding_threads,
-    )
+    embedders = open_embedders(settings)
     opened = await stop.race(open_pool(settings, "cold", application=APPLICATION, hold=not kept))
     try:
         worker = compose(
             opened.database,
-            embedder,
+            embedders,
             stop,
             SystemClock(),
             pace=Pace(
@@ -114,7 +111,7 @@ async def _serve(
 
         notifier.ready()
         notifier.status("stands by")
-        log.info(Action.READY, embedder=embedder.profile.id)
+        log.info(Action.READY, embedder=", ".join(one.profile.id for one in embedders))
         finish = await leadership.run(lead)
         return 1 if finish is Finish.HELD else 0
     except Held:
@@ -123,12 +120,13 @@ async def _serve(
     finally:
         notifier.stopping()
         await opened.close()
-        await embedder.close()
+        for embedder in embedders:
+            await embedder.close()
 
 
 def compose(
     database: Database,
-    embedder: Embedder,
+    embedders: Sequence[Embedder],
     stop: Stop,
     clock: Clock,
     *,
@@ -138,11 +136,20 @@ def compose(
     """The worker with every pass and chore of this version."""
     return Worker(
         database,
-        [Screen(), Embed(embedder), Tag(embedder), Context(), EmbedMemory(embedder)],
         [
-            MissingVectors(database, embedder, clock),
+            Screen(),
+            Embed(*embedders),
+            Tag(*embedders),
+            Context(),
+            EmbedMemory(*embedders),
+            EmbedOther(*embedders),
+            EmbedMemoryOther(*embedders),
+        ],
+        [
+            MissingVectors(database, embedders, clock),
             LexemeStatistics(database, clock),
-            VectorIndex(database, embedder, clock),
+            VectorIndex(database, clock),
+            Calibrate(database, embedders, clock),
         ],
         guard=Guard(max_attempts),
         pace=pace,

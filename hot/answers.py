@@ -105,16 +105,21 @@ class KnowledgeAnswer(Answer):
 
 
 class SavedAnswer(Answer):
-    """The acknowledgement of a stored message."""
+    """The acknowledgement of a stored message, or that there was no need to store it."""
 
     stored: bool
-    id: int
     role: str
-    created_at: str
-    duplicate: Annotated[bool, Field(description="It was there before; id is the earlier one")]
+    skipped: Annotated[
+        str | None, Field(description="Why nothing was stored: the session is captured anyway")
+    ] = None
+    id: int | None = None
+    created_at: str | None = None
+    duplicate: Annotated[
+        bool | None, Field(description="It was there before; id is the earlier one")
+    ] = None
     redactions: Annotated[
-        dict[str, int], Field(description="Secrets taken out before storing, by sort")
-    ]
+        dict[str, int] | None, Field(description="Secrets taken out before storing, by sort")
+    ] = None
 
 
 class Citation(Part):

@@ -11,11 +11,12 @@ from typing import Protocol
 from agents_memory.clock import Clock, SystemClock
 from agents_memory.domain.errors import DatabaseUnavailable, MemoryFault
 from agents_memory.domain.text import truncate
-from agents_memory.embedding.opening import open_embedder
+from agents_memory.embedding.opening import open_choice
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.observe import Action, get_logger
 from agents_memory.services.brief import STATIC_INSTRUCTIONS, Briefing, Reader
 from agents_memory.services.citing import Citing
+from agents_memory.services.coverage import Coverage
 from agents_memory.services.intake import Intake
 from agents_memory.services.knowledge import Knowledge
 from agents_memory.services.opening import open_pool
@@ -28,8 +29,8 @@ from agents_memory.storage.users import ensure_user
 from hot.answers import Here
 from hot.session import Session, working_directory
 
-# The daemon, run beside the embedded database for as long as there are clients.
-LOCAL_SERVICES = ("cold.kept",)
+# The daemon and the capturer, run beside the embedded database as long as there are clients.
+LOCAL_SERVICES = ("cold.kept", "ingest.kept")
 # Some clients give up on a server after five seconds, and a slow machine needs one and a half of
 # them to come as far as here.
 BRIEF_WITHIN_S = 3.5
@@ -62,6 +63,7 @@ class Services:
     briefing: Briefing
     knowledge: Knowledge
     citing: Citing
+    coverage: Coverage
     hints: Hints
 
 
@@ -182,6 +184,7 @@ class App:
         intake = Intake(database, hints, self.clock)
         return Services(
             user_id=user_id,
+            coverage=Coverage(database, self.clock),
             intake=intake,
             recall=Recall(
                 database,
@@ -210,11 +213,7 @@ def compose(settings: Settings) -> App:
         settings,
         Session.begin(settings, working_directory()),
         clock=SystemClock(),
-        embedder=open_embedder(
-            settings.embedding_model,
-            allow_hashing=settings.allow_hash_embeddings,
-            threads=settings.embedding_threads,
-        ),
+        embedder=open_choice(settings),
         open_pool=partial(
             open_pool,
             settings,

@@ -78,8 +78,10 @@ def render_knowledge(answer: KnowledgeAnswer) -> str:
 
 def render_saved(answer: SavedAnswer) -> str:
     """The acknowledgement."""
+    if answer.skipped is not None:
+        return f"not stored ({answer.role}): {answer.skipped}"
     was = "already there" if answer.duplicate else "stored"
-    taken = ", ".join(f"{number} {sort}" for sort, number in answer.redactions.items())
+    taken = ", ".join(f"{number} {sort}" for sort, number in (answer.redactions or {}).items())
     note = f" · taken out as secret: {taken}" if taken else ""
     return f"{was}: message {answer.id} ({answer.role}) at {answer.created_at}{note}"
 

@@ -9,6 +9,7 @@ from uuid import uuid4
 from agents_memory.domain.messages import Draft, Origin, Role, Trust
 from agents_memory.domain.tags import normalise_tag, project_from_directory
 from agents_memory.settings import Settings
+from agents_memory.settings.inherited import client_session
 
 UNKNOWN_PLATFORM = "unknown"
 # What clients call themselves, as one name each; others keep their own.
@@ -59,7 +60,8 @@ def working_directory() -> str | None:
 class Session:
     """One client's connection, from its start to its end.
 
-    `shown` holds the version of each memory as this client last saw it.
+    `shown` holds the version of each memory as this client last saw it. `id` is the client's own
+    where it is known: turns handed over and turns captured then belong together.
     """
 
     device: str
@@ -68,13 +70,18 @@ class Session:
     cwd: str | None = None
     project: str | None = None
     id: str = field(default_factory=lambda: str(uuid4()))
+    # What the client calls the session, where it tells its servers.
+    client_session: str | None = None
     shown: dict[int, int] = field(default_factory=dict)
 
     @classmethod
     def begin(cls, settings: Settings, cwd: str | None) -> "Session":
         """A new session in a working directory."""
         root = None if cwd is None else repository_root(Path(cwd))
+        named = client_session()
         return cls(
+            id=named or str(uuid4()),
+            client_session=named,
             device=settings.device_name,
             fallback_platform=platform_name(settings.agent_platform),
             model=settings.agent_model,

@@ -15,7 +15,16 @@ from agents_memory.storage.connections import Database
 from agents_memory.storage.embedded.server import Cluster
 
 SCHEMA = "agents_memory"
-OURS = ("AGENTS_MEMORY_", "CAPTURE_", "COLD_", "SHORT_TERM_", "MEMORY_", "DB_", "DATABASE_", "OWNER_DATABASE_")
+OURS = (
+    "AGENTS_MEMORY_",
+    "CAPTURE_",
+    "COLD_",
+    "SHORT_TERM_",
+    "MEMORY_",
+    "DB_",
+    "DATABASE_",
+    "OWNER_DATABASE_",
+)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -43,6 +43,7 @@ COMMANDS = {
     "doctor": ("agents_memory.cli.doctor:command", "Check everything; name each fix."),
     "search": ("agents_memory.cli.search:command", "Search the memory."),
     "message": ("agents_memory.cli.message:command", "Store or show single messages."),
+    "embedding": ("agents_memory.cli.embedding:command", "List and change embedding models."),
 }
 
 

@@ -10,7 +10,7 @@ import click
 
 from agents_memory.cli.importing import import_command
 from agents_memory.cli.options import EPILOG, as_json
-from agents_memory.cli.output import EXIT_FAILURE, EXIT_OK, emit_json, emit_text
+from agents_memory.cli.output import EXIT_OK, emit_json, emit_text, refused
 from agents_memory.cli.pool import load_settings, open_for, say, wanted_services
 from agents_memory.clock import SystemClock
 from agents_memory.domain.errors import Code, Refusal
@@ -73,7 +73,7 @@ def add(*, text: str | None, said_at: str | None, as_json: bool, **labels: str |
     )
     outcome = asyncio.run(_store(settings, draft))
     if isinstance(outcome, Refusal):
-        return _refused(outcome, as_json=as_json)
+        return refused(outcome, as_json=as_json)
     if as_json:
         emit_json({"ok": True, **_stored(outcome)})
     else:
@@ -90,7 +90,7 @@ def show(*, message_id: int, as_json: bool) -> int:
     settings = load_settings()
     outcome = asyncio.run(_receipt(settings, message_id))
     if isinstance(outcome, Refusal):
-        return _refused(outcome, as_json=as_json)
+        return refused(outcome, as_json=as_json)
     if as_json:
         emit_json({"ok": True, **outcome})
     else:
@@ -163,23 +163,6 @@ def _render(settings: Settings, message: MessageView, receipt: dict[str, Any]) -
         reason = f", last error {item['last_error']}" if item["last_error"] else ""
         lines.append(f"{'to do':<9}{item['stage']} ({state}{failed}{reason})")
     return "\n".join([*lines, "", message.text])
-
-
-def _refused(refusal: Refusal, *, as_json: bool) -> int:
-    if as_json:
-        emit_json(
-            {
-                "ok": False,
-                "error": {
-                    "code": refusal.code,
-                    "message": refusal.message,
-                    "details": refusal.details,
-                },
-            }
-        )
-    else:
-        say(f"error: {refusal.message}")
-    return EXIT_FAILURE
 
 
 def _stored(stored: Stored) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from enum import Enum
 
 import click
 
+from agents_memory.domain.errors import Refusal
+
 EXIT_OK = 0
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
@@ -52,6 +54,20 @@ def visible(text: str) -> str:
         c if c in "\n\t" or not _is_control(c) else c.encode("unicode_escape").decode("ascii")
         for c in text
     )
+
+
+def refused(refusal: Refusal, *, as_json: bool) -> int:
+    """Print why something was not done, as JSON to stdout or in words to stderr; the exit code."""
+    if as_json:
+        error = {
+            "code": refusal.code,
+            "message": refusal.message,
+            "details": refusal.details,
+        }
+        emit_json({"ok": False, "error": error})
+    else:
+        click.echo(visible(f"error: {refusal.message}"), err=True)
+    return EXIT_FAILURE
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from agents_memory.storage.embedded.server import Cluster
 
 # What the keeper of the embedded database runs beside it, as an editor's server asks for too.
 DAEMON = "cold.kept"
+CAPTURER = "ingest.kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,4 +108,4 @@ async def open_for(
 
 def wanted_services(settings: Settings) -> tuple[str, ...]:
     """What has to run for stored messages to be worked on soon."""
-    return (DAEMON,) if settings.starts_local_services else ()
+    return (DAEMON, CAPTURER) if settings.starts_local_services else ()

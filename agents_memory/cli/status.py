@@ -10,7 +10,7 @@ from agents_memory.cli.options import EPILOG, as_json
 from agents_memory.cli.output import EXIT_DATABASE, EXIT_OK, emit_json, emit_text
 from agents_memory.cli.pool import load_settings, never_made, nothing_there, open_for
 from agents_memory.domain.errors import DatabaseUnavailable, SchemaMismatch
-from agents_memory.embedding.opening import open_embedder
+from agents_memory.embedding.opening import open_choice
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.services.reachability import knock
 from agents_memory.services.status import report, unreachable
@@ -38,11 +38,7 @@ def command(*, as_json: bool) -> int:
 
 def embedder_of(settings: Settings) -> Embedder:
     """The embedder the settings name; nothing is loaded yet. Raises ConfigurationError."""
-    return open_embedder(
-        settings.embedding_model,
-        allow_hashing=settings.allow_hash_embeddings,
-        threads=settings.embedding_threads,
-    )
+    return open_choice(settings)
 
 
 def render(values: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agents_memory.domain.errors import ConfigurationError
+from agents_memory.embedding.choice import Choice
 from agents_memory.embedding.endpoint import OPENAI_URL, Endpoint
 from agents_memory.embedding.hashing import open_hashing
 from agents_memory.embedding.llama_cpp import LlamaCppEmbedder
@@ -66,6 +67,12 @@ def open_embedders(settings: Settings) -> tuple[Embedder, ...]:
     return tuple(opened.values())
 
 
+def open_choice(settings: Settings) -> Embedder:
+    """The same as one embedder, from which whoever knows the pool's active model takes its own."""
+    embedders = open_embedders(settings)
+    return embedders[0] if len(embedders) == 1 else Choice(embedders)
+
+
 def open_named(settings: Settings, name: str) -> Embedder:
     """The embedder of a name, with the access that the settings give."""
     return open_embedder(
@@ -76,10 +83,14 @@ def open_named(settings: Settings, name: str) -> Embedder:
     )
 
 
+def profile_of(settings: Settings, name: str) -> Profile:
+    """The profile of a name, with the prefixes that are set. Raises ConfigurationError."""
+    return read_name(name, _access(settings).prefixes).profile
+
+
 def profiles_of(settings: Settings) -> tuple[Profile, ...]:
     """The profiles of the models that the settings name, EMBEDDING_MODEL's first."""
-    prefixes = _access(settings).prefixes
-    return tuple(read_name(name, prefixes).profile for name in _names(settings))
+    return tuple(profile_of(settings, name) for name in _names(settings))
 
 
 def _names(settings: Settings) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agents_memory.domain.errors import DatabaseUnavailable, EmbedderUnavailable, MemoryFault
+from agents_memory.embedding.choice import fitting
+from agents_memory.embedding.naming import setting_for
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.services.opening import START_TIMEOUT_S, external_database
 from agents_memory.services.reachability import explain_in
@@ -243,14 +245,15 @@ class Diagnosis:
         return passed("embedding", f"{profile.id}, {profile.dims} dimensions")
 
     async def _active_model(self, connection: Connection) -> Check:
-        ours, model = self._embedder.profile.id, await vectors.find_active_model(connection)
+        model = await vectors.find_active_model(connection)
         if model is None:
             return failed("active_model", "the pool has no active embedding model", MIGRATE)
+        ours = fitting(self._embedder, model.profile).profile.id
         if model.profile != ours:
             return failed(
                 "active_model",
                 f"the pool uses {model.profile}, this machine has {ours}: searches go by keyword",
-                f"set EMBEDDING_MODEL={model.profile}",
+                f"set EMBEDDING_MODEL={setting_for(model.profile)}",
             )
         return passed("active_model", model.profile)
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from agents_memory.domain.errors import ConfigurationError, MemoryFault, SchemaMismatch
-from agents_memory.embedding.profiles import Profile, find_profile
+from agents_memory.embedding.opening import profiles_of
+from agents_memory.embedding.profiles import Profile
 from agents_memory.observe import Action, get_logger
 from agents_memory.settings import Settings
 from agents_memory.settings.inherited import inherited_environment
@@ -101,9 +102,12 @@ async def prepare(owner: Database, profile: Profile, *, hot: str, cold: str) -> 
     return tuple(f"{step.version:04d}_{step.name}" for step in steps)
 
 
-async def prepare_pool(settings: Settings) -> tuple[str, ...]:
-    """The same for the pool the settings name; who owns it must be able to sign in from here."""
-    profile = find_profile(settings.embedding_model)
+async def prepare_pool(settings: Settings, profile: Profile | None = None) -> tuple[str, ...]:
+    """The same for the pool the settings name, and for their EMBEDDING_MODEL if no other is given.
+
+    Who owns the pool must be able to sign in from here.
+    """
+    profile = profiles_of(settings)[0] if profile is None else profile
     if settings.embedded:
         opened = await open_pool(settings, "owner", application="mcp-agents-memory migrate")
         try:
@@ -135,7 +139,7 @@ async def _bring_up(
     except SchemaMismatch:
         owner = _database(settings, attachment.dsn(OWNER), "mcp-agents-memory migrate", attachment)
         try:
-            profile = find_profile(settings.embedding_model)
+            profile = profiles_of(settings)[0]
             applied = await prepare(owner, profile, hot=HOT, cold=COLD)
             await owner.run(migrate.compatibility)
             return applied

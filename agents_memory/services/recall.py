@@ -15,10 +15,14 @@ from agents_memory.domain.messages import Trust
 from agents_memory.domain.ranking import diversify, fuse_min_max, likeness, pack
 from agents_memory.domain.text import content_key, is_blank, repair, truncate
 from agents_memory.domain.tokens import estimate_tokens
+from agents_memory.embedding.choice import Choice, fitting
+from agents_memory.embedding.naming import setting_for
+from agents_memory.embedding.profiles import Calibration
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.observe import Action, get_logger
 from agents_memory.services import candidates
 from agents_memory.services.candidates import Candidates
+from agents_memory.services.embedding_models import calibration_of
 from agents_memory.storage import memories, messages, tags, traces, vectors
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.messages import MessageView
@@ -167,18 +171,20 @@ class Recall:
 
     async def _matching(self, request: RecallRequest, query: str) -> RecallAnswer:
         terms = query_terms(query)
-        vector, degraded = await self._embed(query)
+        embedder = await self._chosen()
+        vector, degraded = await self._embed(embedder, query)
 
         async def find(
             connection: Connection,
         ) -> tuple[_Ranked, list[RecalledItem], str | None]:
             model = await vectors.find_active_model(connection)
-            reason = degraded or self._mismatch(model)
+            reason = degraded or _mismatch(model, embedder)
             usable = None if reason else vector
             found = await candidates.gather(
                 connection, request.filters, terms, model if usable is not None else None, usable
             )
-            ranked = self._rank(found)
+            calibration = None if embedder is None else calibration_of(model, embedder.profile)
+            ranked = self._rank(found, calibration)
             return ranked, await _load_distinct(connection, ranked, request, terms), reason
 
         ranked, items, reason = await self._database.run(find)
@@ -200,30 +206,28 @@ class Recall:
             note=note,
         )
 
-    async def _embed(self, query: str) -> tuple[Vector | None, str | None]:
-        if self._embedder is None:
+    async def _chosen(self) -> Embedder | None:
+        """The embedder of the pool's active model, where this machine has several."""
+        if not isinstance(self._embedder, Choice):
+            return self._embedder
+        model = await self._database.run(vectors.find_active_model)
+        return fitting(self._embedder, None if model is None else model.profile)
+
+    async def _embed(
+        self, embedder: Embedder | None, query: str
+    ) -> tuple[Vector | None, str | None]:
+        if embedder is None:
             return None, "no embedding model is set up on this machine; searched by keyword"
         try:
-            return await asyncio.wait_for(self._embedder.embed_query(query), self._deadline), None
+            return await asyncio.wait_for(embedder.embed_query(query), self._deadline), None
         except TimeoutError:
             return None, "the embedding model is still busy; searched by keyword"
         except EmbedderUnavailable as fault:
             return None, f"{fault}; searched by keyword"
 
-    def _mismatch(self, model: Model | None) -> str | None:
-        if model is None:
-            return "the pool has no active embedding model yet; searched by keyword"
-        if self._embedder is not None and self._embedder.profile.id != model.profile:
-            return (
-                f"the pool uses the embedding model {model.profile}, which this machine has not "
-                "set up (EMBEDDING_MODEL); searched by keyword"
-            )
-        return None
-
-    def _rank(self, found: Candidates) -> _Ranked:
+    def _rank(self, found: Candidates, calibrate: Calibration | None) -> _Ranked:
         similarity: dict[int, float] = {}
-        if self._embedder is not None:
-            calibrate = self._embedder.profile.calibration
+        if calibrate is not None:
             similarity = {item: calibrate(cosine) for item, cosine in found.cosine.items()}
         worded = {
             item
@@ -268,6 +272,17 @@ class Recall:
         except MemoryFault as fault:
             # A recall is never failed by its own bookkeeping.
             log.warning(Action.RECALL_UNLOGGED, error=fault)
+
+
+def _mismatch(model: Model | None, embedder: Embedder | None) -> str | None:
+    if model is None:
+        return "the pool has no active embedding model yet; searched by keyword"
+    if embedder is not None and embedder.profile.id != model.profile:
+        return (
+            f"the pool uses the embedding model {model.profile}, which this machine has not set "
+            f"up (EMBEDDING_MODEL={setting_for(model.profile)}); searched by keyword"
+        )
+    return None
 
 
 def clean_query(query: str | None) -> str | None:

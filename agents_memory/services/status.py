@@ -5,6 +5,7 @@ from typing import Any
 
 from agents_memory import __version__
 from agents_memory.domain.errors import MemoryFault
+from agents_memory.embedding.choice import fitting
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.storage import (
     leadership,
@@ -19,7 +20,15 @@ from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.leadership import Leader
 from agents_memory.storage.work import StageSummary
 
-STAGES = ("screen", "embed", "tag", "context", "embed_memory")
+STAGES = (
+    "screen",
+    "embed",
+    "tag",
+    "context",
+    "embed_memory",
+    "embed_other",
+    "embed_memory_other",
+)
 LOWEST_INDEX_RECALL = 0.9
 
 
@@ -71,6 +80,8 @@ async def _read(
     server = connection.get_server_version()
     led = await leadership.is_locked(connection, schema)
     model = await vectors.find_active_model(connection)
+    if embedder is not None and model is not None:
+        embedder = fitting(embedder, model.profile)
     values: dict[str, Any] = {
         "version": __version__,
         "database": {

@@ -3,6 +3,14 @@
 import os
 
 
+def client_session() -> str | None:
+    """The session that an editor's server belongs to, as the editor itself names it, if it says.
+
+    Claude Code gives its servers CLAUDE_CODE_SESSION_ID, the id its transcripts carry.
+    """
+    return os.environ.get("CLAUDE_CODE_SESSION_ID") or None
+
+
 def inherited_environment() -> dict[str, str]:
     """A copy of the environment; what a child process of ours gets."""
     return dict(os.environ)

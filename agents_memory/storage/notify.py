@@ -28,6 +28,11 @@ async def listen(connection: Connection, schema: str, heard: Callable[[], None])
     await connection.add_listener(channel(schema), on_hint)
 
 
+async def send_hint(connection: Connection, schema: str) -> None:
+    """Wakes the daemon, if one listens."""
+    await connection.execute(SQL["send_hint"].sql, channel(schema))
+
+
 class Hints:
     """Sends hints from a connection of their own, at most one a second."""
 
@@ -53,7 +58,7 @@ class Hints:
             self._wanted.clear()
             try:
                 async with self._database.acquire() as connection:
-                    await connection.execute(SQL["send_hint"].sql, channel(self._database.schema))
+                    await send_hint(connection, self._database.schema)
             except MemoryFault:
                 # The daemon polls anyway.
                 return

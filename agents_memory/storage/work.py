@@ -75,12 +75,28 @@ async def hold_stage(connection: Connection, stage: str, epoch: int, reason: str
     await connection.execute(SQL["hold_stage"].sql, stage, epoch, reason)
 
 
-async def queue_unembedded(connection: Connection, model: Model, version: int, limit: int) -> int:
-    """Asks for the vectors that a model should have and lacks; returns for how many items."""
+async def queue_unembedded(
+    connection: Connection, model: Model, version: int, limit: int, *, behind: bool
+) -> int:
+    """Asks for the vectors that a model should have and lacks; returns for how many items.
+
+    Vectors of a model that searches don't use have stages of their own. `behind`: whoever settles
+    an item for the active model asks for those too, so what waits for it is left out.
+    """
+    suffix = "" if model.active else "_other"
+    message, memory = f"embed{suffix}", f"embed_memory{suffix}"
+    before = ["screen", "embed"] if behind or model.active else []
+    before_memory = ["embed_memory"] if behind or model.active else []
     queued = 0
     for sql, arguments in (
-        (SQL["queue_unembedded_messages"].sql, (model.profile, version, limit)),
-        (SQL["queue_unembedded_memories"].render(table=model.memory_table), (limit,)),
+        (
+            SQL["queue_unembedded_messages"].sql,
+            (model.profile, version, limit, message, [message, *before]),
+        ),
+        (
+            SQL["queue_unembedded_memories"].render(table=model.memory_table),
+            (limit, memory, [memory, *before_memory]),
+        ),
     ):
         # The command tag reads `INSERT 0 <rows>`.
         queued += int((await connection.execute(sql, *arguments)).rpartition(" ")[2])

@@ -1,26 +1,30 @@
-"""Embed: the vectors of a message in the pool's active model."""
+"""Embed: the vectors of a message, in the pool's active model and in the others it has."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents_memory.embedding.protocol import Embedder
-from agents_memory.storage import messages, vectors
+from agents_memory.storage import messages, vectors, work
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.messages import PassItem
 from agents_memory.storage.vectors import ChunkVector, Model
 from cold.guard import Done, RetryLater
-from cold.passes.vectorising import Vectorised, Vectoriser
+from cold.passes.models import Models
+from cold.passes.vectorising import Vectorised
 
 MODEL_CHANGED = "the pool's active embedding model changed meanwhile"
+
+Known = tuple[tuple[ChunkVector, ...], ...]
+"""For each of some models the vectors that an item has in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Embeddable:
-    """A message and the vectors it has in the model that it is to be embedded with."""
+    """A message, the models that it is to be embedded with, and the vectors it has in each."""
 
     message: PassItem
-    model: Model
-    known: tuple[ChunkVector, ...]
+    models: tuple[Model, ...]
+    known: Known
 
     @property
     def id(self) -> int:
@@ -31,41 +35,76 @@ class Embed:
     """One vector for each of up to 64 chunks; a text that shows nothing gets none and says so."""
 
     stage = "embed"
+    backend = "embedding"
     version = 1
     next_stages: tuple[str, ...] = ("tag",)
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._vectoriser = Vectoriser(embedder)
-        self.backend = embedder.profile.id
+    def __init__(self, *embedders: Embedder) -> None:
+        self._models = Models(embedders)
 
     async def load(self, connection: Connection, ids: Sequence[int]) -> list[Embeddable]:
-        model = await self._vectoriser.usable_model(connection)
-        known = await vectors.list_message_chunks(connection, model, ids)
-        return [
-            Embeddable(item, model, tuple(known.get(item.id, ())))
-            for item in await messages.list_for_pass(connection, ids)
-        ]
+        return await self._load(connection, ids, [await self._models.active(connection)])
 
-    async def prepare(self, items: Sequence[Embeddable]) -> list[Vectorised]:
-        return await self._vectoriser.vectorise(
-            [item.message.text for item in items], [item.known for item in items]
+    async def prepare(self, items: Sequence[Embeddable]) -> list[tuple[Vectorised, ...]]:
+        return await self._models.vectorise(
+            items[0].models, [item.message.text for item in items], [item.known for item in items]
         )
 
     async def settle(
-        self, connection: Connection, item: Embeddable, result: Vectorised
+        self, connection: Connection, item: Embeddable, result: tuple[Vectorised, ...]
     ) -> Done | RetryLater:
-        if await vectors.find_active_model(connection) != item.model:
+        if await vectors.find_active_model(connection) != item.models[0]:
             return RetryLater(MODEL_CHANGED)
-        if not _same(item.known, result.chunks):
-            await vectors.replace_message_vectors(connection, item.model, item.id, result.chunks)
-        await messages.record_result(
-            connection,
-            item.id,
-            stage=self.stage,
-            backend=self.backend,
-            version=self.version,
-            detail=_detail(result),
-        )
+        await self._write(connection, item, result)
+        if await self._models.others(connection):
+            await work.queue_work(connection, item.id, EmbedOther.stage)
+        return Done()
+
+    async def _load(
+        self, connection: Connection, ids: Sequence[int], models: Sequence[Model]
+    ) -> list[Embeddable]:
+        known = [await vectors.list_message_chunks(connection, model, ids) for model in models]
+        return [
+            Embeddable(item, tuple(models), tuple(tuple(of.get(item.id, ())) for of in known))
+            for item in await messages.list_for_pass(connection, ids)
+        ]
+
+    async def _write(
+        self, connection: Connection, item: Embeddable, result: tuple[Vectorised, ...]
+    ) -> None:
+        """The vectors and who made them; a model that was given up meanwhile is left out."""
+        for model, known, made in zip(item.models, item.known, result, strict=True):
+            if not await vectors.hold_model(connection, model):
+                continue
+            if not _same(known, made.chunks):
+                await vectors.replace_message_vectors(connection, model, item.id, made.chunks)
+            await messages.record_result(
+                connection,
+                item.id,
+                # Whichever stage it was: this is what a model owes to a message.
+                stage=Embed.stage,
+                backend=model.profile,
+                version=self.version,
+                detail=_detail(made),
+            )
+
+
+class EmbedOther(Embed):
+    """The same in the pool's other models that this daemon has: for a change that is to come.
+
+    Searches go on with the active model meanwhile, and its messages come first.
+    """
+
+    stage = "embed_other"
+    next_stages: tuple[str, ...] = ()
+
+    async def load(self, connection: Connection, ids: Sequence[int]) -> list[Embeddable]:
+        return await self._load(connection, ids, await self._models.others(connection))
+
+    async def settle(
+        self, connection: Connection, item: Embeddable, result: tuple[Vectorised, ...]
+    ) -> Done | RetryLater:
+        await self._write(connection, item, result)
         return Done()
 
 

@@ -5,22 +5,25 @@ from dataclasses import dataclass
 
 from agents_memory.domain.memories import Status
 from agents_memory.embedding.protocol import Embedder
-from agents_memory.storage import memories, vectors
+from agents_memory.storage import memories, vectors, work
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.memories import PassMemory
-from agents_memory.storage.vectors import ChunkVector, Model
+from agents_memory.storage.vectors import Model
 from cold.guard import Done, RetryLater
-from cold.passes.embed import MODEL_CHANGED
-from cold.passes.vectorising import Vectorised, Vectoriser
+from cold.passes.embed import MODEL_CHANGED, Known
+from cold.passes.models import Models
+from cold.passes.vectorising import Vectorised
+
+MEMORY_CHANGED = "the memory changed meanwhile"
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddableMemory:
-    """A memory and the vectors it has in the model that it is to be embedded with."""
+    """A memory, the models that it is to be embedded with, and the vectors it has in each."""
 
     memory: PassMemory
-    model: Model
-    known: tuple[ChunkVector, ...]
+    models: tuple[Model, ...]
+    known: Known
 
     @property
     def id(self) -> int:
@@ -38,34 +41,70 @@ class EmbedMemory:
     """The vectors of a memory follow its current version."""
 
     stage = "embed_memory"
+    backend = "embedding"
     version = 1
     next_stages: tuple[str, ...] = ()
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._vectoriser = Vectoriser(embedder)
-        self.backend = embedder.profile.id
+    def __init__(self, *embedders: Embedder) -> None:
+        self._models = Models(embedders)
 
     async def load(self, connection: Connection, ids: Sequence[int]) -> list[EmbeddableMemory]:
-        model = await self._vectoriser.usable_model(connection)
-        known = await vectors.list_memory_chunks(connection, model, ids)
-        return [
-            EmbeddableMemory(memory, model, tuple(known.get(memory.id, ())))
-            for memory in await memories.list_for_pass(connection, ids)
-        ]
+        return await self._load(connection, ids, [await self._models.active(connection)])
 
-    async def prepare(self, items: Sequence[EmbeddableMemory]) -> list[Vectorised]:
-        return await self._vectoriser.vectorise(
-            [item.text for item in items], [item.known for item in items]
+    async def prepare(self, items: Sequence[EmbeddableMemory]) -> list[tuple[Vectorised, ...]]:
+        return await self._models.vectorise(
+            items[0].models, [item.text for item in items], [item.known for item in items]
         )
 
     async def settle(
-        self, connection: Connection, item: EmbeddableMemory, result: Vectorised
+        self, connection: Connection, item: EmbeddableMemory, result: tuple[Vectorised, ...]
     ) -> Done | RetryLater:
         # A patch that came meanwhile found this very row of work and queued no other.
         if await memories.lock_for_pass(connection, item.id) != item.memory:
-            return RetryLater("the memory changed meanwhile")
-        if await vectors.find_active_model(connection) != item.model:
+            return RetryLater(MEMORY_CHANGED)
+        models = await vectors.list_models(connection)
+        if item.models[0] not in models:
             return RetryLater(MODEL_CHANGED)
-        # Always, since visibility may have changed where the words did not.
-        await vectors.replace_memory_vectors(connection, item.model, item.id, result.chunks)
+        await self._write(connection, item, result)
+        others = [model for model in models if not model.active]
+        for model in others:
+            if not self._models.has(model):
+                # Of older words by now; who has the model makes them anew.
+                await vectors.replace_memory_vectors(connection, model, item.id, ())
+        if any(map(self._models.has, others)):
+            await work.queue_work(connection, item.id, EmbedMemoryOther.stage)
+        return Done()
+
+    async def _load(
+        self, connection: Connection, ids: Sequence[int], models: Sequence[Model]
+    ) -> list[EmbeddableMemory]:
+        known = [await vectors.list_memory_chunks(connection, model, ids) for model in models]
+        return [
+            EmbeddableMemory(item, tuple(models), tuple(tuple(of.get(item.id, ())) for of in known))
+            for item in await memories.list_for_pass(connection, ids)
+        ]
+
+    async def _write(
+        self, connection: Connection, item: EmbeddableMemory, result: tuple[Vectorised, ...]
+    ) -> None:
+        for model, made in zip(item.models, result, strict=True):
+            if await vectors.hold_model(connection, model):
+                # Always, since visibility may have changed where the words did not.
+                await vectors.replace_memory_vectors(connection, model, item.id, made.chunks)
+
+
+class EmbedMemoryOther(EmbedMemory):
+    """The same in the pool's other models that this daemon has."""
+
+    stage = "embed_memory_other"
+
+    async def load(self, connection: Connection, ids: Sequence[int]) -> list[EmbeddableMemory]:
+        return await self._load(connection, ids, await self._models.others(connection))
+
+    async def settle(
+        self, connection: Connection, item: EmbeddableMemory, result: tuple[Vectorised, ...]
+    ) -> Done | RetryLater:
+        if await memories.lock_for_pass(connection, item.id) != item.memory:
+            return RetryLater(MEMORY_CHANGED)
+        await self._write(connection, item, result)
         return Done()

@@ -28,10 +28,14 @@ INTENSITY_IMPORTANCE = 4
 
 @dataclass(frozen=True, slots=True)
 class Taggable:
-    """A message and the mean of its chunk vectors (length 1), None when it has none."""
+    """A message and the mean of its chunk vectors (length 1), None when it has none.
+
+    `profile` names the model of the vector; None is the first that this daemon has.
+    """
 
     message: PassItem
     vector: Vector | None
+    profile: str | None = None
 
     @property
     def id(self) -> int:
@@ -56,43 +60,45 @@ class Tag:
     version = 1
     next_stages: tuple[str, ...] = ("context",)
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self._affects: AffectModel | None = None
+    def __init__(self, *embedders: Embedder) -> None:
+        self._embedders = {embedder.profile.id: embedder for embedder in embedders}
+        self._first = embedders[0].profile.id
+        self._affects: dict[str, AffectModel] = {}
 
     async def load(self, connection: Connection, ids: Sequence[int]) -> list[Taggable]:
         model = await vectors.find_active_model(connection)
         means: dict[int, Vector] = {}
-        # Affect is read in the space of this daemon's embedder; other vectors mean nothing there.
-        if model is not None and model.profile == self._embedder.profile.id:
+        # Affect is read in the space of an embedder of ours; other vectors mean nothing there.
+        if model is not None and model.profile in self._embedders:
             found = await vectors.list_message_chunks(connection, model, ids)
             means = {item: _mean([c.vector for c in chunks]) for item, chunks in found.items()}
         return [
-            Taggable(item, means.get(item.id))
+            Taggable(item, means.get(item.id), None if model is None else model.profile)
             for item in await messages.list_for_pass(connection, ids)
         ]
 
     async def prepare(self, items: Sequence[Taggable]) -> list[Tagged]:
-        if self._affects is None and any(item.vector is not None for item in items):
-            self._affects = await self._fit()
+        for profile in {item.profile or self._first for item in items if item.vector is not None}:
+            if profile not in self._affects:
+                self._affects[profile] = await self._fit(self._embedders[profile])
         return [await asyncio.to_thread(self._tag, item) for item in items]
 
-    async def _fit(self) -> AffectModel:
+    async def _fit(self, embedder: Embedder) -> AffectModel:
         try:
-            return await AffectModel.fit(self._embedder)
+            return await AffectModel.fit(embedder)
         except EmbedderUnavailable:
             raise
         except Exception as error:
             raise EmbedderUnavailable(
-                f"affect cannot be learned from {self._embedder.profile.id} "
+                f"affect cannot be learned from {embedder.profile.id} "
                 f"({type(error).__name__}); run `mcp-agents-memory doctor` to test the model"
             ) from error
 
     def _tag(self, item: Taggable) -> Tagged:
         message = item.message
         affect = None
-        if item.vector is not None and self._affects is not None:
-            affect = self._affects.score(item.vector, message.text)
+        if item.vector is not None:
+            affect = self._affects[item.profile or self._first].score(item.vector, message.text)
         d_tags = key_phrases(message.text, MAX_D_TAGS)
         return Tagged(project_of(message), d_tags, affect, importance(message.role, d_tags, affect))
 

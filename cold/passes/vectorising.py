@@ -7,9 +7,7 @@ from agents_memory.domain.errors import EmbedderUnavailable
 from agents_memory.domain.text import is_blank
 from agents_memory.embedding.chunking import chunk
 from agents_memory.embedding.protocol import Embedder, Vector, unit
-from agents_memory.storage import vectors
-from agents_memory.storage.connections import Connection
-from agents_memory.storage.vectors import ChunkVector, Model, digest
+from agents_memory.storage.vectors import ChunkVector, digest
 from cold.guard import ItemFault
 
 MAX_CHUNKS = 64
@@ -26,33 +24,10 @@ class Vectorised:
 
 
 class Vectoriser:
-    """Turns texts into the vectors that the pool wants, with the embedder this daemon has."""
+    """Turns texts into the vectors that the pool wants, with one embedder."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-
-    @property
-    def profile_id(self) -> str:
-        """Names the vectors."""
-        return self._embedder.profile.id
-
-    async def usable_model(self, connection: Connection) -> Model:
-        """The pool's active model, which must be the one of this daemon.
-
-        Raises EmbedderUnavailable when it is another one, or when there is none.
-        """
-        model = await vectors.find_active_model(connection)
-        if model is None:
-            raise EmbedderUnavailable(
-                "the pool has no active embedding model; run `mcp-agents-memory init`"
-            )
-        if model.profile != self.profile_id:
-            raise EmbedderUnavailable(
-                f"the pool's active model is {model.profile} and this daemon has "
-                f"{self.profile_id}; set EMBEDDING_MODEL={model.profile} here, or run "
-                f"`mcp-agents-memory embedding use {self.profile_id}`"
-            )
-        return model
 
     async def vectorise(
         self, texts: Sequence[str], known: Sequence[Sequence[ChunkVector]]
@@ -98,6 +73,6 @@ class Vectoriser:
             raise
         except Exception as error:
             raise EmbedderUnavailable(
-                f"the embedder {self.profile_id} fails ({type(error).__name__}); run "
+                f"the embedder {self._embedder.profile.id} fails ({type(error).__name__}); run "
                 "`mcp-agents-memory doctor` to test it"
             ) from error

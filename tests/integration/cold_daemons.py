@@ -87,8 +87,7 @@ class PacedStop(Stop):
 
 def worker(
     database: Database,
-    embedder: Embedder,
-    *,
+    *embedders: Embedder,
     stop: Stop | None = None,
     clock: Clock | None = None,
     drain: bool = False,
@@ -98,7 +97,7 @@ def worker(
     """The worker as the daemon composes it, with a clock that stands still."""
     return compose(
         database,
-        embedder,
+        embedders,
         stop or Stop(),
         clock or ManualClock(),
         pace=Pace(batch_size, 60.0, drain=drain),
@@ -111,10 +110,10 @@ async def begin_term(database: Database) -> int:
     return await database.run(lambda c: leadership.take_lead(c, "test", 1))
 
 
-async def drain(database: Database, embedder: Embedder, **options: Any) -> Finish:
+async def drain(database: Database, *embedders: Embedder, **options: Any) -> Finish:
     """One term that works until nothing waits."""
     async with asyncio.timeout(LIMIT_S):
-        return await worker(database, embedder, drain=True, **options).run(
+        return await worker(database, *embedders, drain=True, **options).run(
             await begin_term(database)
         )
 

@@ -60,7 +60,9 @@ async def _whole(database: Database) -> list[dict[str, Any]]:
         "FROM messages m JOIN message_state s ON s.message_id = m.id ORDER BY m.id",
     )
     for row in rows:
-        stages = sorted([*row["done"], *row["waiting"]], key=("screen", "embed", "tag", "context").index)
+        stages = sorted(
+            [*row["done"], *row["waiting"]], key=("screen", "embed", "tag", "context").index
+        )
         assert stages == ["screen", "embed", "tag", "context"][: len(stages)], row
         assert len(row["waiting"]) <= 1, row
         assert (row["screening"] == "clear") == ("screen" in row["done"]), row

@@ -54,7 +54,7 @@ async def _stored(cold: Database, model: Model) -> Vector:
 
 
 def _chore(use: Services, cold: Database, clock: ManualClock, rows: int) -> VectorIndex:
-    return VectorIndex(cold, use.embedder, clock, from_rows=rows)
+    return VectorIndex(cold, clock, from_rows=rows)
 
 
 async def test_the_daemon_builds_and_measures_the_index(

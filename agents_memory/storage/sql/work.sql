@@ -40,21 +40,21 @@ WHERE stage = $1 AND claimed_epoch = $2
 -- name: queue_unembedded_messages
 -- Work for clear messages that a version of an embedding model never settled and nothing waits for.
 INSERT INTO work (item_id, stage)
-SELECT s.message_id, 'embed' FROM message_state s
+SELECT s.message_id, $4::text FROM message_state s
 WHERE s.screening = 'clear'
   AND NOT EXISTS (SELECT FROM message_results r WHERE r.message_id = s.message_id
       AND r.stage = 'embed' AND r.backend = $1 AND r.version = $2)
-  AND NOT EXISTS (SELECT FROM work w WHERE w.item_id = s.message_id AND w.stage IN ('screen', 'embed'))
+  AND NOT EXISTS (SELECT FROM work w WHERE w.item_id = s.message_id AND w.stage = ANY ($5::text[]))
 ORDER BY s.message_id LIMIT $3
 ON CONFLICT DO NOTHING
 
 -- name: queue_unembedded_memories (template)
 -- Work for active memories without a vector of a model that nothing waits for.
 INSERT INTO work (item_id, stage)
-SELECT m.id, 'embed_memory' FROM memories m
+SELECT m.id, $2::text FROM memories m
 WHERE m.status = 'active'
   AND NOT EXISTS (SELECT FROM {table} v WHERE v.memory_id = m.id)
-  AND NOT EXISTS (SELECT FROM work w WHERE w.item_id = m.id AND w.stage = 'embed_memory')
+  AND NOT EXISTS (SELECT FROM work w WHERE w.item_id = m.id AND w.stage = ANY ($3::text[]))
 ORDER BY m.id LIMIT $1
 ON CONFLICT DO NOTHING
 

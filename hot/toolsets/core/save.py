@@ -33,12 +33,16 @@ Examples: {"role": "user", "message": "Let's keep the queue in Postgres, Redis i
 to run"}; {"role": "assistant", "message": "Done: sessions are opaque tokens now, 12 tests \
 added", "agent_model": "claude-sonnet-5"}.
 
-Returns the message's id, role and created_at. `duplicate` true: this very turn was there \
-already. `redactions` counts passwords and keys that were taken out before storing. What is saved \
-this way counts as an agent's account (trust "agent"), whatever role it names; it can be searched \
-at once by its words, by its meaning a little later.
+Returns the message's id, role and created_at. `stored` false with `skipped`: this session is \
+captured anyway, so save nothing more in it. `duplicate` true: this very turn was there already. \
+`redactions` counts passwords and keys that were taken out before storing. What is saved this way \
+counts as an agent's account (trust "agent"), whatever role it names; it can be searched at once \
+by its words, by its meaning a little later.
 
 To state a lasting fact, preference or decision, use manage_knowledge instead."""
+
+
+CAPTURED = "this session is captured as it is written, so this turn is stored without you"
 
 
 def tool(app: App) -> Tool:
@@ -69,6 +73,11 @@ def tool(app: App) -> Tool:
             subagent_role=subagent_role,
         )
         services = await app.services()
+        session = app.session.client_session
+        if session is not None and await services.coverage.covers(
+            device=app.session.device, client=draft.platform, session=session
+        ):
+            return SavedAnswer(stored=False, role=role, skipped=CAPTURED)
         stored = await services.intake.store(draft, services.user_id)
         if isinstance(stored, Refusal):
             return stored

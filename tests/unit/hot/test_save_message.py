@@ -3,7 +3,7 @@
 import pytest
 
 from agents_memory.domain.fencing import fence
-from agents_memory.storage import messages
+from agents_memory.storage import captures, messages
 from agents_memory.storage.connections import Database
 from tests.unit.hot.conftest import House, Talk
 
@@ -109,3 +109,34 @@ async def test_malformed_calls_say_what_is_wrong(
     alone: Talk, arguments: dict[str, object], said: str
 ) -> None:
     assert said in await alone.malformed("save_message", **arguments)
+
+
+async def test_a_captured_session_needs_no_saving(talk: Talk, hot_database: Database) -> None:
+    """F77: skipped, and said so, only while a fresh sign of life covers this very session."""
+    talk.app.session.client_session = "session-1"
+
+    async def beat(session: str) -> None:
+        async with hot_database.acquire() as connection:
+            await captures.beat(
+                connection,
+                device="laptop",
+                client="claude-code",
+                sessions=[session],
+                now=talk.clock.now(),
+            )
+
+    await beat("another-session")
+    stored = await talk.ask("save_message", role="user", message="Stored.")
+    assert stored["stored"] is True
+    await beat("session-1")
+    skipped = await talk.ask("save_message", role="user", message="Skipped.")
+    assert (skipped["ok"], skipped["stored"], "captured" in skipped["skipped"]) == (
+        True,
+        False,
+        True,
+    )
+    talk.clock.advance(3600)
+    again = await talk.ask("save_message", role="user", message="Capture has stopped.")
+    assert again["stored"] is True
+    async with hot_database.acquire() as connection:
+        assert await messages.count_messages(connection) == 2

@@ -1,0 +1,278 @@
+"""Opens sessions that are set up as we need them, whatever stands between us and the server.
+
+A session's settings travel with the sign-in, where a server may refuse some of them and a pooler
+most. A pooler that hands one server session to several clients (transaction pooling) keeps none:
+there they are set anew in each transaction, and nothing else may outlive one.
+"""
+
+from collections.abc import Mapping
+
+import asyncpg
+
+from agents_memory.domain.errors import ConfigurationError
+from agents_memory.observe import Action, get_logger
+from agents_memory.storage.driver import SQL, Connection, DedicatedConnection, add_codecs
+from agents_memory.storage.faults import FROM_DRIVER, NoHost
+from agents_memory.storage.hosts import Hosts
+
+log = get_logger()
+
+# Who is met behind a pooler is a matter of chance, so one look proves nothing.
+_LOOKS = 3
+_CACHED_STATEMENTS = 100
+_CLOSE_LIMIT_S = 1.0
+# About the connection, which behind a pooler is not ours to set.
+_OF_CONNECTION = ("tcp_", "client_connection_", "idle_session_")
+# An unknown setting, a value it cannot have, one that may not be set by us, or not now.
+_REFUSALS = frozenset({"42704", "22023", "42501", "55P02"})
+# What a pooler says to a setting it does not know.
+_POOLER_REFUSAL = "08P01"
+_OWN_SESSION_NEEDED = (
+    "a pooler that hands one server session to several clients stands before the database; the "
+    "lead of the daemon, its hints and migrations need sessions of their own. Set "
+    "DATABASE_DIRECT_URL (or COLD_DATABASE_URL and OWNER_DATABASE_URL) to the server itself"
+)
+
+
+class Sessions:
+    """Opens sessions by one URL, and remembers what it learnt about the way there.
+
+    `settings` hold a `search_path`, which is widened where pgvector has a schema of its own.
+    `shared`: a server session serves several clients in turn. It may be declared, and is found out.
+    """
+
+    def __init__(self, url: str, settings: Mapping[str, str], *, shared: bool = False) -> None:
+        self.hosts = Hosts(url)
+        self.shared = shared
+        self._url = url
+        self._settings = dict(settings)
+        self._refused: set[str] = set()
+        self._at_sign_in = True
+        # A proxy invents the process ids that it tells its clients.
+        self._true_pids = not shared
+        self._settled = False
+
+    async def open(
+        self, settings: Mapping[str, str] | None = None, *, command_timeout: float | None = None
+    ) -> DedicatedConnection:
+        """A session with our settings and codecs; `settings` go over the common ones.
+
+        `command_timeout`: seconds that one statement may take. Raises what the driver raises, and
+        NoHost.
+        """
+        wanted = {**self._settings, **(settings or {})}
+        return await self.hosts.first(
+            lambda host, port: self._open_at(host, port, wanted, command_timeout)
+        )
+
+    async def open_own(self, settings: Mapping[str, str]) -> DedicatedConnection:
+        """A session that nobody else ever gets, fit for session locks and LISTEN.
+
+        Raises ConfigurationError behind a pooler that shares sessions; else as `open`.
+        """
+        connection = None if self.shared else await self.open(settings)
+        if connection is not None and self.shared:
+            await _close(connection)
+            connection = None
+        if connection is None:
+            raise ConfigurationError(_OWN_SESSION_NEEDED)
+        return connection
+
+    async def set_locally(self, connection: Connection) -> None:
+        """Our settings for the transaction that just began; for shared sessions."""
+        await connection.execute(self._script(self._settings, local=True))
+
+    async def knows(self, pid: int) -> bool:
+        """Whether a server answers now, and has the session with this process id.
+
+        Another server may have taken the place of the one that was signed in to.
+        """
+        try:
+            return await self.hosts.first(lambda host, port: self._asks(host, port, pid))
+        except FROM_DRIVER as error:
+            answers = error.failures.values() if isinstance(error, NoHost) else [error]
+            # A server that turns us away is there.
+            return any(
+                isinstance(answer, asyncpg.PostgresError)
+                and not isinstance(answer, asyncpg.PostgresConnectionError)
+                for answer in answers
+            )
+
+    async def _asks(self, host: str, port: int, pid: int) -> bool:
+        connection = await self._sign_in(host, port, {}, None, cache=False)
+        try:
+            if not self._true_pids:
+                return True
+            return await connection.fetchval(SQL["find_backend"].sql, pid) is not None
+        finally:
+            await _close(connection)
+
+    async def _open_at(
+        self, host: str, port: int, wanted: Mapping[str, str], command_timeout: float | None
+    ) -> DedicatedConnection:
+        while True:
+            connection = await self._enter(host, port, wanted, command_timeout)
+            try:
+                if self.shared or not await self._finds_shared(connection, host, port, wanted):
+                    await self._set_up(connection, wanted)
+                    return connection
+            except BaseException:
+                connection.terminate()
+                raise
+            # Its statements were prepared for a session that is not ours.
+            await _close(connection)
+
+    async def _enter(
+        self, host: str, port: int, wanted: Mapping[str, str], command_timeout: float | None
+    ) -> DedicatedConnection:
+        """Signs in with as many of the settings as are taken at the sign-in."""
+        while not self.shared and self._at_sign_in:
+            sent = {name: value for name, value in wanted.items() if name not in self._refused}
+            try:
+                return await self._sign_in(host, port, sent, command_timeout, cache=True)
+            except asyncpg.PostgresError as refusal:
+                named = {name for name in sent if name in str(refusal)}
+                if not named or refusal.sqlstate not in {*_REFUSALS, _POOLER_REFUSAL}:
+                    raise
+                if refusal.sqlstate == _POOLER_REFUSAL:
+                    # It would go on to refuse the others one by one.
+                    self._at_sign_in = False
+                else:
+                    self._forgo(named)
+        return await self._sign_in(host, port, {}, command_timeout, cache=not self.shared)
+
+    async def _sign_in(
+        self,
+        host: str,
+        port: int,
+        settings: dict[str, str],
+        command_timeout: float | None,
+        *,
+        cache: bool,
+    ) -> DedicatedConnection:
+        try:
+            return await asyncpg.connect(
+                self._url,
+                host=host,
+                port=port,
+                target_session_attrs=self.hosts.target,
+                command_timeout=command_timeout,
+                server_settings=settings,
+                statement_cache_size=_CACHED_STATEMENTS if cache else 0,
+            )
+        except FileNotFoundError as missing:
+            if host.startswith("/"):
+                raise
+            # It is no socket that is missing, and waiting brings no certificate.
+            raise asyncpg.ClientConfigurationError("a file of certificates is missing") from missing
+
+    async def _finds_shared(
+        self, connection: DedicatedConnection, host: str, port: int, wanted: Mapping[str, str]
+    ) -> bool:
+        """Whether others get the server session of this connection; learnt for good if so."""
+        pid, path = await _look(connection)
+        if path != wanted["search_path"]:
+            # Dropped on the way without a word.
+            self._at_sign_in = False
+        self._true_pids = pid == connection.get_server_pid()
+        if self._true_pids:
+            return False
+        for _ in range(_LOOKS):
+            other = await self._sign_in(host, port, {}, None, cache=False)
+            try:
+                async with other.transaction():
+                    # In a transaction it holds on to the session it met, which may be ours.
+                    met, _ = await _look(other)
+                    self.shared = met == pid or (await _look(connection))[0] != pid
+            finally:
+                await _close(other)
+            if self.shared:
+                log.warning(
+                    Action.SETTING_NOTED,
+                    note="the database is behind a pooler that shares sessions; say so with "
+                    "DATABASE_POOLED=true",
+                )
+                return True
+        return False
+
+    async def _set_up(self, connection: DedicatedConnection, wanted: Mapping[str, str]) -> None:
+        if self.shared:
+            async with connection.transaction():
+                if not self._settled:
+                    await self._apply(connection, self._settings, local=True)
+                    self._settled = True
+                self._widened(wanted["search_path"], await add_codecs(connection))
+            return
+        if not self._at_sign_in:
+            await self._apply(connection, wanted, local=False)
+        path = self._widened(wanted["search_path"], await add_codecs(connection))
+        if path != wanted["search_path"]:
+            await self._apply(connection, {"search_path": path}, local=False)
+
+    def _widened(self, path: str, home: str | None) -> str:
+        """The search path, from now on with the schema of pgvector where it has one of its own."""
+        if home is not None and home != "public" and _identifier(home) not in path:
+            path = f"{path}, {_identifier(home)}"
+            self._settings["search_path"] = path
+        return path
+
+    async def _apply(
+        self, connection: DedicatedConnection, wanted: Mapping[str, str], *, local: bool
+    ) -> None:
+        """Sets what the server takes, and forgoes the rest."""
+        if await _takes(connection, self._script(wanted, local=local)):
+            return
+        for name, value in wanted.items():
+            if not await _takes(connection, self._script({name: value}, local=local)):
+                self._forgo({name})
+
+    def _script(self, wanted: Mapping[str, str], *, local: bool) -> str:
+        """One round trip that sets everything we have not forgone."""
+        return ";".join(
+            f"SELECT set_config({_literal(name)}, {_literal(value)}, {local})"
+            for name, value in wanted.items()
+            if name not in self._refused and not (local and name.startswith(_OF_CONNECTION))
+        )
+
+    def _forgo(self, names: set[str]) -> None:
+        for name in sorted(names - self._refused):
+            log.warning(Action.SETTING_NOTED, note=f"the server refuses the setting {name}")
+        self._refused |= names
+
+
+async def _look(connection: DedicatedConnection) -> tuple[int, str]:
+    """The server process that serves the connection now, and its search path.
+
+    Unnamed and in a transaction: behind a pooler anything else is torn apart, or left behind.
+    """
+    async with connection.transaction():
+        statement = await connection.prepare(SQL["find_session"].sql, name="")
+        row = await statement.fetchrow()
+        assert row is not None, "it asks for values only"
+        return row["pid"], row["search_path"]
+
+
+async def _takes(connection: DedicatedConnection, script: str) -> bool:
+    try:
+        async with connection.transaction():
+            await connection.execute(script)
+    except asyncpg.PostgresError as refusal:
+        if refusal.sqlstate not in _REFUSALS:
+            raise
+        return False
+    return True
+
+
+def _literal(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+async def _close(connection: DedicatedConnection) -> None:
+    try:
+        await connection.close(timeout=_CLOSE_LIMIT_S)
+    except FROM_DRIVER:
+        connection.terminate()
