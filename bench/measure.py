@@ -5,6 +5,7 @@ import os
 import platform
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -62,9 +63,16 @@ class Stopwatch:
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:
-    """What other processes, with all their threads, have used so far (Linux)."""
-    # What clock_getcpuclockid(3) computes; Python lets no process ask for another's.
-    return sum(time.clock_gettime((~pid << 3) | 2) for pid in pids)
+    """What other processes, with all their threads, have used so far (Linux).
+
+    Those that have ended count as nothing.
+    """
+    total = 0.0
+    for pid in pids:
+        with suppress(OSError):
+            # What clock_getcpuclockid(3) computes; Python lets no process ask for another's.
+            total += time.clock_gettime((~pid << 3) | 2)
+    return total
 
 
 def resident_mb(pid: int) -> float:

@@ -43,7 +43,9 @@ def ask_about(texts: Sequence[str], count: int, seed: int = 0) -> list[str]:
     questions: list[str] = []
     rich = [text for text in texts if len(text.split()) >= MANY_WORDS]
     while rich and len(questions) < count:
-        words = [word for word in random.choice(rich).split() if query_terms(word)]
+        text = random.choice(rich)
+        sought = set(query_terms(text))
+        words = [word for word in text.split() if not sought.isdisjoint(query_terms(word))]
         if len(words) >= MANY_WORDS // 2:
             chosen = random.sample(words, random.choice((3, 4)))
             questions.append(f"What was it about {' '.join(chosen[:-1])} and {chosen[-1]}?")

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from hot.app import App
 
 WRONG_CONFIGURATION = 2
+WHAT_FOR = (
+    "This is an MCP server: an editor or agent starts it and talks to it over stdin and stdout; "
+    "`mcp-agents-memory init` prints what to put into its configuration."
+)
 PARENT_LOOKED_AT_EVERY_S = 1.0
 
 log = get_logger()
@@ -23,11 +27,15 @@ log = get_logger()
 
 def main() -> NoReturn:
     """Serves one client on stdin and stdout, until it goes, its process does, or a signal comes."""
-    stdin, stdout = claim_stdio()
     try:
+        stdin, stdout = claim_stdio()
         settings = Settings.load()
+    except OSError:
+        leave(WRONG_CONFIGURATION, f"stdin and stdout must both be open. {WHAT_FOR}")
     except ConfigurationError as wrong:
         leave(WRONG_CONFIGURATION, str(wrong))
+    if stdin.isatty():
+        sys.stderr.write(f"{WHAT_FOR} Ctrl-D ends it.\n")
     configure(settings.log_level, settings.log_format, color=not settings.no_color)
     for note in settings.notes:
         log.warning(Action.SETTING_NOTED, note=note)

@@ -17,7 +17,8 @@ from hot.answers import (
 
 def render_search(answer: SearchAnswer) -> str:
     """A line on how it was searched, then the items, fenced as data."""
-    head = [f"{answer.count} results ({answer.used}) · {_here(answer.here)}"]
+    count = f"{answer.count} result{'' if answer.count == 1 else 's'}"
+    head = [f"{count} ({answer.used}) · {_here(answer.here)}"]
     head += _named(
         ("degraded", answer.degraded),
         ("threshold", answer.threshold),

@@ -40,6 +40,8 @@ def list_command(*, as_json: bool) -> None:
     """Show each model: which one searches use, and what has vectors of it."""
     settings = load_settings()
     states = asyncio.run(_list(settings))
+    for profile in {p.id for p in profiles_of(settings)} - {state.profile for state in states}:
+        say(f"note: {profile} is set up here and not in the memory; `embedding add` makes it known")
     if as_json:
         emit_json({"models": states})
     else:

@@ -105,9 +105,9 @@ class _Up:
             say(f"error: nothing was found for: {question}")
         if parked:
             say(f"error: {parked} rows of work are set aside; `mcp-agents-memory doctor` says why")
+        emit_text(f"\n{render(self._settings)}\n")
         if self._plan.once:
             return EXIT_OK if complete and not missing and not parked else EXIT_FAILURE
-        emit_text(f"\n{render(self._settings)}\n")
         self.proved = True
         return await self._stay(pool)
 

@@ -27,10 +27,12 @@ class Choice:
             await embedder.close()
 
 
+def members(embedder: Embedder) -> tuple[Embedder, ...]:
+    """The embedders of a choice; any other embedder by itself."""
+    return embedder.embedders if isinstance(embedder, Choice) else (embedder,)
+
+
 def fitting(embedder: Embedder, profile_id: str | None) -> Embedder:
     """Of a choice the one with this profile, else its first; any other embedder as it is."""
-    if not isinstance(embedder, Choice):
-        return embedder
-    return next(
-        (one for one in embedder.embedders if one.profile.id == profile_id), embedder.embedders[0]
-    )
+    ours = members(embedder)
+    return next((one for one in ours if one.profile.id == profile_id), ours[0])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agents_memory.domain.errors import DatabaseUnavailable, EmbedderUnavailable, MemoryFault
-from agents_memory.embedding.choice import fitting
+from agents_memory.embedding.choice import fitting, members
 from agents_memory.embedding.naming import setting_for
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.services.opening import START_TIMEOUT_S, external_database
@@ -230,19 +230,26 @@ class Diagnosis:
         return passed("grants", detail)
 
     async def _embedding(self) -> Check:
-        profile = self._embedder.profile
-        try:
-            async with asyncio.timeout(EMBED_WITHIN_S):
-                await self._embedder.embed_query("Which role does the daemon use?")
-        except TimeoutError:
-            return failed(
-                "embedding",
-                f"{profile.id} gave no vector within {EMBED_WITHIN_S:.0f} s",
-                "raise EMBEDDING_THREADS, or choose another EMBEDDING_MODEL",
-            )
-        except EmbedderUnavailable as fault:
-            return failed("embedding", str(fault), "install the model, or change EMBEDDING_MODEL")
-        return passed("embedding", f"{profile.id}, {profile.dims} dimensions")
+        working = []
+        for embedder in members(self._embedder):
+            profile = embedder.profile
+            try:
+                async with asyncio.timeout(EMBED_WITHIN_S):
+                    await embedder.embed_query("Which role does the daemon use?")
+            except TimeoutError:
+                return failed(
+                    "embedding",
+                    f"{profile.id} gave no vector within {EMBED_WITHIN_S:.0f} s",
+                    "raise EMBEDDING_THREADS, or choose another EMBEDDING_MODEL",
+                )
+            except EmbedderUnavailable as fault:
+                return failed(
+                    "embedding",
+                    f"{profile.id}: {fault}",
+                    "mend what is named, or change EMBEDDING_MODEL",
+                )
+            working.append(f"{profile.id}, {profile.dims} dimensions")
+        return passed("embedding", "; ".join(working))
 
     async def _active_model(self, connection: Connection) -> Check:
         model = await vectors.find_active_model(connection)

@@ -4,7 +4,7 @@
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
@@ -218,10 +218,18 @@ class Settings(EmbeddingSettings):
             raise ConfigurationError("\n".join(contradictions))
         return dataclasses.replace(settings, notes=(*notes, *settings.database_notes()))
 
+    def contradictions(self) -> Iterator[str]:
+        yield from EmbeddingSettings.contradictions(self)
+        if self.local_services == "on" and not self.embedded:
+            yield (
+                "AGENTS_MEMORY_LOCAL_SERVICES=on is for the embedded database; with another one "
+                "set it to auto, and run `mcp-agents-memory coldpath` and `capture` as services"
+            )
+
     @property
     def starts_local_services(self) -> bool:
         """Whether an editor's server starts the database and the daemon on this machine."""
-        return self.local_services == "on" or (self.local_services == "auto" and self.embedded)
+        return self.local_services != "off" and self.embedded
 
 
 VARIABLES: tuple[Variable, ...] = (

@@ -1,15 +1,15 @@
 """Connections to the pool: leased, bounded in time, and calls that survive a lost server."""
 
 import asyncio
+import random
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 import asyncpg
-import tenacity
 
-from agents_memory.domain.errors import DatabaseUnavailable
+from agents_memory.domain.errors import DatabaseUnavailable, MemoryFault
 from agents_memory.storage.driver import Connection as Connection
 from agents_memory.storage.driver import DedicatedConnection as DedicatedConnection
 from agents_memory.storage.faults import may_pass, translated
@@ -38,6 +38,8 @@ COMMAND_TIMEOUT_S = 30.0
 # What a pooled connection may take on top of finding a server.
 LEASE_MARGIN_S = 1.0
 CLOSE_LIMIT_S = 3.0
+FIRST_PAUSE_S = 0.05
+LONGEST_PAUSE_S = 1.0
 
 
 def advisory_key(schema: str, purpose: str) -> int:
@@ -135,41 +137,48 @@ class Database:
         that has begun is seen to its end, which comes soon when its server is gone. Raises
         DatabaseUnavailable when the server stays away, at once when only its owner can change that.
         """
-        async for attempt in tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_exception(may_pass),
-            wait=tenacity.wait_exponential_jitter(multiplier=0.05, max=1.0, jitter=0.05),
-            stop=tenacity.stop_after_delay(within_s),
-            reraise=True,
-        ):
-            with attempt:
-                if attempt.retry_state.attempt_number > 1 and self._recover is not None:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + within_s
+        pause = 0.0
+        # Not a library's loop, which cost as much as the insert inside it.
+        while True:
+            try:
+                if pause and self._recover is not None:
                     with translated():
                         await asyncio.wait_for(self._recover(), within_s)
                 async with self.acquire() as connection:
                     return await operation(connection)
-        raise DatabaseUnavailable("the database stayed away; run `mcp-agents-memory doctor`")
+            except MemoryFault as fault:
+                if not may_pass(fault) or loop.time() >= end:
+                    raise
+            # By chance, so that many who lost the same server don't come back at once.
+            pause = min(2 * pause or FIRST_PAUSE_S, LONGEST_PAUSE_S)
+            await asyncio.sleep(random.uniform(pause / 2, pause))
 
     @asynccontextmanager
     async def _leased(self) -> AsyncIterator[Connection]:
         pool = await self._opened()
+        limit_s = self._sessions.hosts.limit_s + LEASE_MARGIN_S
         try:
             with translated():
-                connection = await self._lease(pool)
+                connection = await self._lease(pool, limit_s)
                 try:
                     async with watched(connection, self._sessions):
                         yield connection
                 finally:
-                    await pool.release(connection)
+                    await pool.release(connection, timeout=limit_s)
         except DatabaseUnavailable:
             # What took one connection took the others too; they would fail one by one.
             await pool.expire_connections()
             raise
 
     async def _lease(
-        self, pool: "asyncpg.Pool[asyncpg.Record]"
+        self, pool: "asyncpg.Pool[asyncpg.Record]", limit_s: float
     ) -> "PoolConnectionProxy[asyncpg.Record]":
         try:
-            return await pool.acquire(timeout=self._sessions.hosts.limit_s + LEASE_MARGIN_S)
+            # Not the pool's own limit, which makes a task of every lease.
+            async with asyncio.timeout(limit_s):
+                return await pool.acquire()
         except TimeoutError:
             if pool.get_size() - pool.get_idle_size() < self._max_size:
                 raise

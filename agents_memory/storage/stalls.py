@@ -21,19 +21,27 @@ async def watched(connection: Connection, sessions: Sessions) -> AsyncIterator[N
     If not, the connection is ended, and with it the statement that waits. A slow statement on a
     server that is well is left alone.
     """
-    watch = asyncio.create_task(_watch(connection, sessions), name="watch")
+    watches: list[asyncio.Task[None]] = []
+
+    def begin() -> None:
+        watches.append(asyncio.create_task(_watch(connection, sessions), name="watch"))
+
+    # A timer, since nearly every block is over before it, and a task costs as much as an insert.
+    timer = asyncio.get_running_loop().call_later(LOOK_EVERY_S, begin)
     try:
         yield
     finally:
-        watch.cancel()
-        await asyncio.gather(watch, return_exceptions=True)
+        timer.cancel()
+        for watch in watches:
+            watch.cancel()
+            await asyncio.gather(watch, return_exceptions=True)
 
 
 async def _watch(connection: Connection, sessions: Sessions) -> None:
     pid = connection.get_server_pid()
     while True:
-        await asyncio.sleep(LOOK_EVERY_S)
         if not await sessions.knows(pid):
             log.warning(Action.DATABASE_LOST, pid=pid)
             connection.terminate()
             return
+        await asyncio.sleep(LOOK_EVERY_S)

@@ -81,7 +81,7 @@ async def queue_unembedded(
     """Asks for the vectors that a model should have and lacks; returns for how many items.
 
     Vectors of a model that searches don't use have stages of their own. `behind`: whoever settles
-    an item for the active model asks for those too, so what waits for it is left out.
+    an item for the active model asks for those too, so what waits for that is left out.
     """
     suffix = "" if model.active else "_other"
     message, memory = f"embed{suffix}", f"embed_memory{suffix}"
@@ -91,11 +91,11 @@ async def queue_unembedded(
     for sql, arguments in (
         (
             SQL["queue_unembedded_messages"].sql,
-            (model.profile, version, limit, message, [message, *before]),
+            (model.profile, version, limit, message, before),
         ),
         (
             SQL["queue_unembedded_memories"].render(table=model.memory_table),
-            (limit, memory, [memory, *before_memory]),
+            (limit, memory, before_memory),
         ),
     ):
         # The command tag reads `INSERT 0 <rows>`.

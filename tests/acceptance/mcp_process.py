@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -23,7 +24,7 @@ def settings_of(pool: Pool, home: Path) -> dict[str, str]:
 
 
 class HotProcess:
-    """One server with its pipes; killed at the end of the block if it still runs."""
+    """One server with its pipes; ended with the block, and killed if it does not end."""
 
     def __init__(
         self, environment: Mapping[str, str], cwd: Path, command: Sequence[str] = SERVER
@@ -51,9 +52,14 @@ class HotProcess:
     ) -> None:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self.process.kill()
-        self.process.wait()
-        self.process.stdin.close()
+        # A killed one leaves a session behind, which keeps its database from being dropped.
+        with suppress(BrokenPipeError):
+            self.process.stdin.close()
+        try:
+            self.process.wait(WITHIN_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
         self.process.stdout.close()
 
     def send(self, **message: Any) -> None:

@@ -29,7 +29,13 @@ def test_the_report_has_its_stable_keys(line: CommandLine) -> None:
     }  # fmt: skip
     assert values["database"]["reachable"] is True
     assert set(values["leader"]) == {"holder", "epoch", "pid", "since"}
-    assert set(values["stages"]["screen"]) == {"pending", "failed", "parked", "oldest_age_s"}
+    assert set(values["stages"]["screen"]) == {
+        "pending",
+        "failed",
+        "parked",
+        "oldest_age_s",
+        "reason",
+    }
     assert values["stages"]["screen"]["pending"] == 1
     assert values["counts"]["messages"] == 1
     assert values["embedder"]["active_model"] == values["embedder"]["profile"]

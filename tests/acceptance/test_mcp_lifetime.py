@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 import pytest
 
@@ -112,15 +113,24 @@ def test_a_wrong_setting_is_said_before_anything_is_served(
         assert "Traceback" not in server.said()
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_without_pipes_it_says_what_it_is_for(pool: Pool, tmp_path: Path, closed: str) -> None:
+    command = ("sh", "-c", f'exec "{sys.executable}" -I -m hot {closed}')
+    with HotProcess(settings_of(pool, tmp_path), tmp_path, command) as server:
+        assert server.end() == (2, b"")
+        assert "an editor or agent starts it" in server.said()
+        assert "Traceback" not in server.said()
+
+
 def test_a_database_that_is_away_costs_the_answers_and_not_the_server(
     pool: Pool, tmp_path: Path
 ) -> None:
     """D11, F61: handshake and refusals without it; everything once it is back."""
     url = pool.url("memory_hot")
-    folder = url.partition("host=")[2].partition("&")[0]
+    host = url.partition("host=")[2].partition("&")[0]
+    # Short, since the path of a socket has room for a hundred bytes.
     elsewhere = Path(f"/tmp/agents-memory-test-{os.getpid()}")
-    away = url.replace(f"host={folder}", f"host={elsewhere}")
-    assert away != url
+    away = url.replace(host, quote(str(elsewhere), safe=""))
     environment = settings_of(pool, tmp_path) | {"DATABASE_URL": away}
     with HotProcess(environment, tmp_path) as server:
         assert server.shake_hands()["instructions"] == STATIC_INSTRUCTIONS
@@ -128,7 +138,7 @@ def test_a_database_that_is_away_costs_the_answers_and_not_the_server(
         refused = server.call("save_message", role="user", message="Hi")
         assert refused["ok"] is False
         assert refused["error"]["code"] == "DATABASE_UNAVAILABLE"
-        elsewhere.symlink_to(folder)
+        elsewhere.symlink_to(unquote(host))
         try:
             while not (saved := server.call("save_message", role="user", message="Hi"))["ok"]:
                 assert saved["error"]["code"] == "DATABASE_UNAVAILABLE"

@@ -255,6 +255,7 @@ def test_a_misspelt_name_in_the_environment_is_an_error_with_a_suggestion_and_a_
 def test_names_of_other_programs_are_none_of_our_business(home: Path) -> None:
     others = "USERNAME TIMEZONE LOGLEVEL DB_ENGINE DB_CONNECTION PGHOST TEST_DATABASE_URL"
     others += " MEMORY_LIMIT MEMORY_FILE_PATH ZAI_API_KEY OPENAI_API_BASE PATH AGENT_MODE"
+    others += " OPENAI_API_KEY_2 OPENAI_API_KEYS"
     theirs = dict.fromkeys(others.split(), SECRET)
     assert load(home, LOGNAME="ada", **theirs) == load(home, LOGNAME="ada")
 

@@ -58,7 +58,7 @@ SELECT set_config('lock_timeout', '5s', true)
 
 -- name: delete_model
 -- A model that searches don't use is known no more.
-DELETE FROM embedding_models WHERE id = $1 AND NOT active
+DELETE FROM embedding_models WHERE id = $1 AND NOT active RETURNING id
 
 -- name: delete_embed_results
 -- What a model settled is unsettled, since its vectors go too.

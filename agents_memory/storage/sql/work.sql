@@ -44,7 +44,8 @@ SELECT s.message_id, $4::text FROM message_state s
 WHERE s.screening = 'clear'
   AND NOT EXISTS (SELECT FROM message_results r WHERE r.message_id = s.message_id
       AND r.stage = 'embed' AND r.backend = $1 AND r.version = $2)
-  AND NOT EXISTS (SELECT FROM work w WHERE w.item_id = s.message_id AND w.stage = ANY ($5::text[]))
+  AND NOT EXISTS (SELECT FROM work w WHERE w.item_id = s.message_id
+      AND (w.stage = $4 OR (w.stage = ANY ($5::text[]) AND w.parked_reason IS NULL)))
 ORDER BY s.message_id LIMIT $3
 ON CONFLICT DO NOTHING
 
@@ -54,7 +55,8 @@ INSERT INTO work (item_id, stage)
 SELECT m.id, $2::text FROM memories m
 WHERE m.status = 'active'
   AND NOT EXISTS (SELECT FROM {table} v WHERE v.memory_id = m.id)
-  AND NOT EXISTS (SELECT FROM work w WHERE w.item_id = m.id AND w.stage = ANY ($3::text[]))
+  AND NOT EXISTS (SELECT FROM work w WHERE w.item_id = m.id
+      AND (w.stage = $2 OR (w.stage = ANY ($3::text[]) AND w.parked_reason IS NULL)))
 ORDER BY m.id LIMIT $1
 ON CONFLICT DO NOTHING
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -29,6 +29,7 @@ from tests.fixtures.endpoint import (
     Answer,
     HangUp,
     Request,
+    Script,
     ScriptedEndpoint,
     embeddings,
     in_base64,
@@ -52,7 +53,7 @@ def well_behaved(request: Request) -> Answer:
 
 def in_turn(
     *answers: Answer | Callable[[Request], Answer],
-) -> Callable[[Request], Awaitable[Answer]]:
+) -> Script:
     """The answers one after the other, then good ones."""
     left = list(answers)
 
@@ -63,7 +64,7 @@ def in_turn(
     return script
 
 
-def always(answer: Callable[[Request], Answer]) -> Callable[[Request], Awaitable[Answer]]:
+def always(answer: Callable[[Request], Answer]) -> Script:
     async def script(request: Request) -> Answer:
         return answer(request)
 
@@ -79,7 +80,7 @@ class Pauses(list[float]):
 
 @asynccontextmanager
 async def asked(
-    script: Callable[[Request], Awaitable[Answer]],
+    script: Script,
     *,
     pauses: Pauses | None = None,
     timeout_s: float = 30.0,

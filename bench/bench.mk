@@ -1,0 +1,14 @@
+# make bench-insert | bench-search | bench-start | bench-embed; docs/benchmarks.md says what they mean
+# make bench-retrieval DATA=locomo10.json
+# make bench  the first four, one after the other; ARGS are passed on: make bench-search ARGS="--messages 20000"
+
+.PHONY: bench bench-insert bench-search bench-start bench-embed bench-retrieval
+
+bench: bench-insert bench-start bench-search bench-embed
+
+bench-insert bench-search bench-start bench-embed: bench-%: $(STAMP)
+	@nice $(BIN)/python -m bench.$* $(ARGS)
+
+bench-retrieval: $(STAMP)
+	@test -n "$(DATA)" || { echo "DATA=FILE is needed, in LoCoMo's layout" >&2; exit 1; }
+	@nice $(BIN)/python -m bench.retrieval "$(DATA)" $(ARGS)
