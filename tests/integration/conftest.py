@@ -6,8 +6,12 @@ from uuid import uuid4
 
 import pytest
 
+from agents_memory.embedding.opening import Access, open_embedder
+from agents_memory.embedding.protocol import Embedder
 from agents_memory.storage.connections import Database
 from tests.factories import Services, services
+from tests.fixtures.endpoint import ScriptedEndpoint, scripted_endpoint
+from tests.fixtures.meanings import NAME, Meanings
 from tests.integration.foreign_server import ForeignServer, RemotePool
 
 
@@ -41,3 +45,24 @@ async def remote(foreign: ForeignServer) -> AsyncIterator[RemotePool]:
     )
     yield RemotePool(foreign, name)
     await foreign.drop(name)
+
+
+@pytest.fixture
+async def meanings() -> Meanings:
+    """What an endpoint answers; its gate and its faults."""
+    return Meanings()
+
+
+@pytest.fixture
+async def endpoint(meanings: Meanings) -> AsyncIterator[ScriptedEndpoint]:
+    """An endpoint of OpenAI's kind on this machine."""
+    async with scripted_endpoint(meanings) as running:
+        yield running
+
+
+@pytest.fixture
+async def coming(endpoint: ScriptedEndpoint) -> AsyncIterator[Embedder]:
+    """A model that the pool does not have yet."""
+    embedder = open_embedder(NAME, access=Access(base_url=endpoint.url))
+    yield embedder
+    await embedder.close()
