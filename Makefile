@@ -54,3 +54,5 @@ clean:
 		Cluster(sys.argv[1]).remove()' "$$PWD/.demo/data"
 	rm -rf .demo dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -not -path './.venv/*' -prune -exec rm -rf {} +
+
+include bench/bench.mk

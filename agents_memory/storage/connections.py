@@ -38,6 +38,9 @@ COMMAND_TIMEOUT_S = 30.0
 # What a pooled connection may take on top of finding a server.
 LEASE_MARGIN_S = 1.0
 CLOSE_LIMIT_S = 3.0
+MENDED = (
+    "it is started anew by itself: try again; if that does not help, `mcp-agents-memory doctor`"
+)
 FIRST_PAUSE_S = 0.05
 LONGEST_PAUSE_S = 1.0
 
@@ -82,6 +85,7 @@ class Database:
         self._own = self._sessions if direct_url is None else Sessions(direct_url, wanted)
         self._max_size = max_size
         self._recover = recover
+        self._mended = None if recover is None else MENDED
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
         self._opening = asyncio.Lock()
 
@@ -105,7 +109,7 @@ class Database:
         The caller closes it. Raises DatabaseUnavailable, and ConfigurationError where there is only
         a pooler that shares sessions.
         """
-        with translated():
+        with translated(self._mended):
             return await self._own.open_own(settings)
 
     @asynccontextmanager
@@ -144,7 +148,7 @@ class Database:
         while True:
             try:
                 if pause and self._recover is not None:
-                    with translated():
+                    with translated(self._mended):
                         await asyncio.wait_for(self._recover(), within_s)
                 async with self.acquire() as connection:
                     return await operation(connection)
@@ -160,7 +164,7 @@ class Database:
         pool = await self._opened()
         limit_s = self._sessions.hosts.limit_s + LEASE_MARGIN_S
         try:
-            with translated():
+            with translated(self._mended):
                 connection = await self._lease(pool, limit_s)
                 try:
                     async with watched(connection, self._sessions):

@@ -235,13 +235,16 @@ def may_pass(fault: BaseException) -> bool:
 
 
 @contextmanager
-def translated() -> Iterator[None]:
-    """Raises DatabaseUnavailable, SchemaMismatch or MemoryFault for what asyncpg raised inside."""
+def translated(mended: str | None = None) -> Iterator[None]:
+    """Raises DatabaseUnavailable, SchemaMismatch or MemoryFault for what asyncpg raised inside.
+
+    `mended` says what to do about what may pass by itself, where no setting leads to the database.
+    """
     try:
         yield
     except FROM_DRIVER as error:
         told = _first(error)
-        raise _fault(told) from told
+        raise _fault(told, mended) from told
 
 
 def _first(error: BaseException) -> BaseException:
@@ -254,7 +257,7 @@ def _first(error: BaseException) -> BaseException:
     return _first(link) if isinstance(link, FROM_DRIVER) else error
 
 
-def _fault(error: BaseException) -> MemoryFault:
+def _fault(error: BaseException, mended: str | None) -> MemoryFault:
     state = getattr(error, "sqlstate", None)
     if state in _SCHEMA_STATES:
         return SchemaMismatch(
@@ -262,7 +265,8 @@ def _fault(error: BaseException) -> MemoryFault:
             "run `mcp-agents-memory migrate`"
         )
     if (found := reason(error)) is not None:
-        fix = found.fix.format(setting="DATABASE_URL (or the URL of this role)")
+        fix = mended if found.passing else None
+        fix = fix or found.fix.format(setting="DATABASE_URL (or the URL of this role)")
         return DatabaseUnavailable(f"{describe(error)}; {fix}")
     if isinstance(error, _UNDONE):
         return MemoryFault(

@@ -103,6 +103,15 @@ def test_what_ended_a_connection_is_told_and_not_that_it_is_closed() -> None:
     assert isinstance(fault.__cause__, asyncpg.AdminShutdownError)
 
 
+def test_where_no_setting_leads_to_the_database_none_is_named() -> None:
+    """The embedded server is started anew by whoever asks next."""
+    with pytest.raises(DatabaseUnavailable) as caught, translated("try again"):
+        raise ConnectionResetError(SECRET)
+    assert str(caught.value) == "the server hung up (ConnectionResetError); try again"
+    with pytest.raises(DatabaseUnavailable, match="make room"), translated("try again"):
+        raise asyncpg.DiskFullError(SECRET)
+
+
 def test_only_our_own_faults_are_worth_another_try() -> None:
     error = ValueError("no database is meant")
     error.__cause__ = TimeoutError()
