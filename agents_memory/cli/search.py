@@ -17,7 +17,8 @@ from agents_memory.domain.errors import Refusal
 from agents_memory.domain.filters import Filters
 from agents_memory.domain.tags import normalise_tag
 from agents_memory.domain.text import repair
-from agents_memory.services.recall import Recall, RecallAnswer, RecalledItem, RecallRequest
+from agents_memory.services.recall import Recall, RecallAnswer, RecallRequest
+from agents_memory.services.recalled import RecalledItem
 from agents_memory.settings import Settings
 
 EXAMPLE = 'Example: mcp-agents-memory search "idempotency keys" --project harbor-api'

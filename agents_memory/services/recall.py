@@ -1,19 +1,14 @@
 """Recall: one pipeline for every tool that looks something up."""
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from agents_memory.domain.errors import EmbedderUnavailable, MemoryFault
-from agents_memory.domain.excerpt import excerpt
 from agents_memory.domain.fencing import strip_fenced
 from agents_memory.domain.filters import Filters
-from agents_memory.domain.lexical import analyse, query_terms
-from agents_memory.domain.memories import MemoryView
-from agents_memory.domain.messages import Trust
-from agents_memory.domain.ranking import diversify, fuse_min_max, likeness, pack
-from agents_memory.domain.text import content_key, is_blank, repair, truncate
+from agents_memory.domain.lexical import query_terms
+from agents_memory.domain.ranking import fuse_min_max, pack
+from agents_memory.domain.text import is_blank, repair, truncate
 from agents_memory.domain.tokens import estimate_tokens
 from agents_memory.embedding.choice import Choice, fitting
 from agents_memory.embedding.naming import setting_for
@@ -23,14 +18,13 @@ from agents_memory.observe import Action, get_logger
 from agents_memory.services import candidates
 from agents_memory.services.candidates import Candidates
 from agents_memory.services.embedding_models import calibration_of
+from agents_memory.services.recalled import Ranked, RecalledItem, load_distinct, load_items
 from agents_memory.storage import memories, messages, tags, traces, vectors
 from agents_memory.storage.connections import Connection, Database
-from agents_memory.storage.messages import MessageView
 from agents_memory.storage.traces import TraceKind
 from agents_memory.storage.vectors import Model, Vector
 
 MAX_QUERY_CHARS = 2_000
-MAX_ITEM_CHARS = 1_200
 # What stands around a message tells more than its own few words alone (docs/decisions/0006).
 WEIGHTS = {"keyword": 0.25, "context": 0.35, "vector": 0.4}
 
@@ -49,34 +43,6 @@ class RecallRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class RecalledItem:
-    """One thing that was found.
-
-    `score` is 0..1 within this answer; `similarity` is the calibrated likeness 0..1 or None.
-    """
-
-    id: int
-    kind: str
-    text: str
-    truncated: bool
-    said_at: datetime
-    created_at: datetime
-    trust: Trust
-    pinned: bool
-    tags: tuple[str, ...]
-    project: str | None
-    score: float
-    similarity: float | None
-    role: str | None = None
-    platform: str | None = None
-    model: str | None = None
-    device: str | None = None
-    venue: str | None = None
-    subject: str | None = None
-    version: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class RecallAnswer:
     """What was found, and how.
 
@@ -91,15 +57,6 @@ class RecallAnswer:
     top_similarity: float | None = None
     left_out: int = 0
     note: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Ranked:
-    used: str
-    scores: Mapping[int, float]
-    memories: frozenset[int]
-    similarity: Mapping[int, float]
-    weak: int = 0
 
 
 class Recall:
@@ -159,8 +116,8 @@ class Recall:
             memory_ids: list[int] = []
             if not request.filters.only_messages:
                 memory_ids = await memories.list_recent(connection, request.filters, wanted)
-            ranked = _Ranked("recency", {}, frozenset(memory_ids), {})
-            return await _load(
+            ranked = Ranked("recency", {}, frozenset(memory_ids), {})
+            return await load_items(
                 connection, [*message_ids, *memory_ids], ranked, request.filters.user_id, ()
             )
 
@@ -176,7 +133,7 @@ class Recall:
 
         async def find(
             connection: Connection,
-        ) -> tuple[_Ranked, list[RecalledItem], str | None]:
+        ) -> tuple[Ranked, list[RecalledItem], str | None]:
             model = await vectors.find_active_model(connection)
             reason = degraded or _mismatch(model, embedder)
             usable = None if reason else vector
@@ -185,7 +142,14 @@ class Recall:
             )
             calibration = None if embedder is None else calibration_of(model, embedder.profile)
             ranked = self._rank(found, calibration)
-            return ranked, await _load_distinct(connection, ranked, request, terms), reason
+            items = await load_distinct(
+                connection,
+                ranked,
+                user_id=request.filters.user_id,
+                limit=request.limit,
+                terms=terms,
+            )
+            return ranked, items, reason
 
         ranked, items, reason = await self._database.run(find)
         kept, left_out = _packed(items, request)
@@ -225,7 +189,7 @@ class Recall:
         except EmbedderUnavailable as fault:
             return None, f"{fault}; searched by keyword"
 
-    def _rank(self, found: Candidates, calibrate: Calibration | None) -> _Ranked:
+    def _rank(self, found: Candidates, calibrate: Calibration | None) -> Ranked:
         similarity: dict[int, float] = {}
         if calibrate is not None:
             similarity = {item: calibrate(cosine) for item, cosine in found.cosine.items()}
@@ -240,7 +204,7 @@ class Recall:
         }
         if max(similarity.values(), default=0.0) < self._threshold:
             # The vectors know nothing like it: words alone decide.
-            return _Ranked(
+            return Ranked(
                 "keyword",
                 fuse_min_max(words, WEIGHTS),
                 found.memories,
@@ -256,7 +220,7 @@ class Recall:
             "context": {item: found.context.get(item, 0.0) for item in matching},
             "vector": {item: found.cosine.get(item, 0.0) for item in matching},
         }
-        return _Ranked("hybrid", fuse_min_max(arms, WEIGHTS), found.memories, similarity)
+        return Ranked("hybrid", fuse_min_max(arms, WEIGHTS), found.memories, similarity)
 
     def _expose(self, ids: list[int], session: str | None) -> None:
         if not ids:
@@ -307,102 +271,3 @@ def _cost(item: RecalledItem) -> int:
 def _shortened(item: RecalledItem, max_tokens: int) -> RecalledItem:
     room = len(item.text) * max_tokens // max(_cost(item), 1)
     return replace(item, text=truncate(item.text, room), truncated=True)
-
-
-async def _load_distinct(
-    connection: Connection, ranked: _Ranked, request: RecallRequest, terms: tuple[str, ...]
-) -> list[RecalledItem]:
-    """By rank, as many items as are asked for that don't repeat each other."""
-    order = sorted(ranked.scores, key=lambda item: (-ranked.scores[item], -item))
-    loaded: list[RecalledItem] = []
-    distinct: list[RecalledItem] = []
-    # Near-duplicates take no slot, so it may need more rows than are asked for.
-    # Repeats take no slot, so it may need more rows than are asked for.
-    for start in range(0, len(order), 2 * request.limit):
-        page = order[start : start + 2 * request.limit]
-        loaded += await _load(connection, page, ranked, request.filters.user_id, terms)
-        distinct = _without_repeats(loaded)
-        if len(distinct) >= 2 * request.limit:
-            break
-    words = {item.id: analyse(item.text).terms.keys() for item in distinct}
-    return diversify(
-        distinct,
-        key=lambda item: content_key(item.text),
-        similarity=lambda one, other: likeness(words[one.id], words[other.id]),
-        limit=request.limit,
-    )
-
-
-def _without_repeats(items: list[RecalledItem]) -> list[RecalledItem]:
-    """The first of each text; a memory stands for the message whose words it repeats."""
-    kept: dict[str, RecalledItem] = {}
-    for item in items:
-        key = content_key(item.text)
-        if key not in kept or (kept[key].role is not None and item.role is None):
-            kept[key] = item
-    return list(kept.values())
-
-
-async def _load(
-    connection: Connection,
-    ids: list[int],
-    ranked: _Ranked,
-    user_id: int,
-    terms: tuple[str, ...],
-) -> list[RecalledItem]:
-    of_memories = [item for item in ids if item in ranked.memories]
-    of_messages = [item for item in ids if item not in ranked.memories]
-    loaded: dict[int, RecalledItem] = {}
-    for message in await messages.list_messages(connection, of_messages, user_id):
-        loaded[message.id] = _from_message(message, ranked, terms)
-    for memory in await memories.list_memories(connection, of_memories, user_id):
-        loaded[memory.id] = _from_memory(memory, ranked, terms)
-    return [loaded[item] for item in ids if item in loaded]
-
-
-def _from_message(message: MessageView, ranked: _Ranked, terms: tuple[str, ...]) -> RecalledItem:
-    text, truncated = excerpt(message.text, terms, MAX_ITEM_CHARS)
-    return RecalledItem(
-        id=message.id,
-        kind="message",
-        text=text,
-        truncated=truncated,
-        said_at=message.occurred_at or message.created_at,
-        created_at=message.created_at,
-        trust=message.trust,
-        pinned=message.pinned,
-        tags=message.tags,
-        project=message.project,
-        score=round(ranked.scores.get(message.id, 0.0), 4),
-        similarity=_rounded(ranked.similarity.get(message.id)),
-        role=message.role,
-        platform=message.platform,
-        model=message.model,
-        device=message.device,
-        venue=message.venue,
-    )
-
-
-def _from_memory(memory: MemoryView, ranked: _Ranked, terms: tuple[str, ...]) -> RecalledItem:
-    text, truncated = excerpt(memory.content, terms, MAX_ITEM_CHARS)
-    return RecalledItem(
-        id=memory.id,
-        kind=memory.kind,
-        text=text,
-        truncated=truncated,
-        said_at=memory.occurred_at or memory.created_at,
-        created_at=memory.created_at,
-        trust=memory.trust,
-        pinned=memory.pinned,
-        tags=memory.tags,
-        project=memory.project,
-        score=round(ranked.scores.get(memory.id, 0.0), 4),
-        similarity=_rounded(ranked.similarity.get(memory.id)),
-        platform=memory.platform,
-        subject=memory.subject,
-        version=memory.version,
-    )
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 3)

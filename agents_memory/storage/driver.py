@@ -8,8 +8,6 @@ import asyncpg
 import numpy as np
 from numpy.typing import NDArray
 
-from agents_memory.storage import queries
-
 if TYPE_CHECKING:
     from asyncpg.pool import PoolConnectionProxy
 
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
 else:
     Connection = asyncpg.Connection
     DedicatedConnection = asyncpg.Connection
-
-SQL = queries.load("sessions")
 
 
 def encode_halfvec(vector: NDArray[np.float32]) -> bytes:
@@ -33,17 +29,19 @@ def decode_halfvec(data: bytes) -> NDArray[np.float32]:
     return np.frombuffer(data, dtype=">f2", offset=4).astype(np.float32)
 
 
-async def add_codecs(connection: Connection) -> str | None:
-    """Lets jsonb be Python values, and vectors arrays of float32 where pgvector is installed.
+async def add_codecs(connection: Connection, vector_home: str | None) -> None:
+    """Lets jsonb be Python values, and vectors arrays of float32.
 
-    Returns the schema that pgvector lives in, None without it.
+    `vector_home` is the schema that pgvector lives in, None where it is not installed.
     """
     await connection.set_type_codec(
         "jsonb", schema="pg_catalog", encoder=json.dumps, decoder=json.loads
     )
-    home: str | None = await connection.fetchval(SQL["find_vector_home"].sql)
-    if home is not None:
+    if vector_home is not None:
         await connection.set_type_codec(
-            "halfvec", schema=home, encoder=encode_halfvec, decoder=decode_halfvec, format="binary"
+            "halfvec",
+            schema=vector_home,
+            encoder=encode_halfvec,
+            decoder=decode_halfvec,
+            format="binary",
         )
-    return home

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 ONLY_HOST_S = 5.0
 # The driver has one limit for the whole list, so a server that hangs would hide all after it.
-EACH_HOST_S = 2.0
+EACH_HOST_S = 4.0
 
 
 class Hosts:

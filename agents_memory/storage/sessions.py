@@ -6,15 +6,18 @@ there they are set anew in each transaction, and nothing else may outlive one.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import asyncpg
 
 from agents_memory.domain.errors import ConfigurationError
 from agents_memory.observe import Action, get_logger
-from agents_memory.storage.driver import SQL, Connection, DedicatedConnection, add_codecs
+from agents_memory.storage import queries
+from agents_memory.storage.driver import Connection, DedicatedConnection, add_codecs
 from agents_memory.storage.faults import FROM_DRIVER, NoHost
 from agents_memory.storage.hosts import Hosts
 
+SQL = queries.load("sessions")
 log = get_logger()
 
 # Who is met behind a pooler is a matter of chance, so one look proves nothing.
@@ -27,11 +30,23 @@ _OF_CONNECTION = ("tcp_", "client_connection_", "idle_session_")
 _REFUSALS = frozenset({"42704", "22023", "42501", "55P02"})
 # What a pooler says to a setting it does not know.
 _POOLER_REFUSAL = "08P01"
+_UNDECLARED = (
+    "the database is behind a pooler that shares sessions; say so with DATABASE_POOLED=true"
+)
 _OWN_SESSION_NEEDED = (
     "a pooler that hands one server session to several clients stands before the database; the "
     "lead of the daemon, its hints and migrations need sessions of their own. Set "
     "DATABASE_DIRECT_URL (or COLD_DATABASE_URL and OWNER_DATABASE_URL) to the server itself"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """A session of the server: its process, its search path, and the schema of pgvector."""
+
+    pid: int
+    search_path: str
+    vector_home: str | None
 
 
 class Sessions:
@@ -50,7 +65,7 @@ class Sessions:
         self._at_sign_in = True
         # A proxy invents the process ids that it tells its clients.
         self._true_pids = not shared
-        self._settled = False
+        self._judged = self._settled = False
 
     async def open(
         self, settings: Mapping[str, str] | None = None, *, command_timeout: float | None = None
@@ -70,6 +85,8 @@ class Sessions:
 
         Raises ConfigurationError behind a pooler that shares sessions; else as `open`.
         """
+        # Too much hangs on it to trust a verdict of earlier.
+        self._judged = False
         connection = None if self.shared else await self.open(settings)
         if connection is not None and self.shared:
             await _close(connection)
@@ -111,15 +128,17 @@ class Sessions:
         self, host: str, port: int, wanted: Mapping[str, str], command_timeout: float | None
     ) -> DedicatedConnection:
         while True:
+            shared = self.shared
             connection = await self._enter(host, port, wanted, command_timeout)
             try:
-                if self.shared or not await self._finds_shared(connection, host, port, wanted):
-                    await self._set_up(connection, wanted)
+                home = await self._meet(connection, host, port, wanted)
+                if shared == self.shared:
+                    await self._set_up(connection, wanted, home)
                     return connection
             except BaseException:
                 connection.terminate()
                 raise
-            # Its statements were prepared for a session that is not ours.
+            # Its statements were to be kept for a session that is not ours.
             await _close(connection)
 
     async def _enter(
@@ -166,55 +185,58 @@ class Sessions:
             # It is no socket that is missing, and waiting brings no certificate.
             raise asyncpg.ClientConfigurationError("a file of certificates is missing") from missing
 
-    async def _finds_shared(
+    async def _meet(
         self, connection: DedicatedConnection, host: str, port: int, wanted: Mapping[str, str]
-    ) -> bool:
-        """Whether others get the server session of this connection; learnt for good if so."""
-        pid, path = await _look(connection)
-        if path != wanted["search_path"]:
+    ) -> str | None:
+        """Learns what stands before the server; returns the schema of pgvector."""
+        met = await _look(connection)
+        if self.shared:
+            return met.vector_home
+        if met.search_path != wanted["search_path"]:
             # Dropped on the way without a word.
             self._at_sign_in = False
-        self._true_pids = pid == connection.get_server_pid()
-        if self._true_pids:
-            return False
-        for _ in range(_LOOKS):
-            other = await self._sign_in(host, port, {}, None, cache=False)
-            try:
-                async with other.transaction():
-                    # In a transaction it holds on to the session it met, which may be ours.
-                    met, _ = await _look(other)
-                    self.shared = met == pid or (await _look(connection))[0] != pid
-            finally:
-                await _close(other)
-            if self.shared:
-                log.warning(
-                    Action.SETTING_NOTED,
-                    note="the database is behind a pooler that shares sessions; say so with "
-                    "DATABASE_POOLED=true",
-                )
-                return True
-        return False
+        self._true_pids = met.pid == connection.get_server_pid()
+        if not (self._true_pids or self._judged):
+            for _ in range(_LOOKS):
+                if await self._is_shared(connection, met.pid, host, port):
+                    self.shared = True
+                    log.warning(Action.SETTING_NOTED, note=_UNDECLARED)
+                    break
+            self._judged = True
+        return met.vector_home
 
-    async def _set_up(self, connection: DedicatedConnection, wanted: Mapping[str, str]) -> None:
+    async def _is_shared(
+        self, connection: DedicatedConnection, pid: int, host: str, port: int
+    ) -> bool:
+        """Whether another client gets the server session of this connection."""
+        other = await self._sign_in(host, port, {}, None, cache=False)
+        try:
+            async with other.transaction():
+                # In a transaction it holds on to the session it met, which may have been ours.
+                if (await _look(other)).pid == pid:
+                    return True
+                return (await _look(connection)).pid != pid
+        finally:
+            await _close(other)
+
+    async def _set_up(
+        self, connection: DedicatedConnection, wanted: Mapping[str, str], home: str | None
+    ) -> None:
+        path = wanted["search_path"]
+        if home is not None and home != "public" and _identifier(home) not in path:
+            path = self._settings["search_path"] = f"{path}, {_identifier(home)}"
         if self.shared:
             async with connection.transaction():
                 if not self._settled:
                     await self._apply(connection, self._settings, local=True)
                     self._settled = True
-                self._widened(wanted["search_path"], await add_codecs(connection))
+                await add_codecs(connection, home)
             return
         if not self._at_sign_in:
-            await self._apply(connection, wanted, local=False)
-        path = self._widened(wanted["search_path"], await add_codecs(connection))
-        if path != wanted["search_path"]:
+            await self._apply(connection, {**wanted, "search_path": path}, local=False)
+        elif path != wanted["search_path"]:
             await self._apply(connection, {"search_path": path}, local=False)
-
-    def _widened(self, path: str, home: str | None) -> str:
-        """The search path, from now on with the schema of pgvector where it has one of its own."""
-        if home is not None and home != "public" and _identifier(home) not in path:
-            path = f"{path}, {_identifier(home)}"
-            self._settings["search_path"] = path
-        return path
+        await add_codecs(connection, home)
 
     async def _apply(
         self, connection: DedicatedConnection, wanted: Mapping[str, str], *, local: bool
@@ -240,8 +262,8 @@ class Sessions:
         self._refused |= names
 
 
-async def _look(connection: DedicatedConnection) -> tuple[int, str]:
-    """The server process that serves the connection now, and its search path.
+async def _look(connection: DedicatedConnection) -> _Session:
+    """What serves the connection now.
 
     Unnamed and in a transaction: behind a pooler anything else is torn apart, or left behind.
     """
@@ -249,7 +271,7 @@ async def _look(connection: DedicatedConnection) -> tuple[int, str]:
         statement = await connection.prepare(SQL["find_session"].sql, name="")
         row = await statement.fetchrow()
         assert row is not None, "it asks for values only"
-        return row["pid"], row["search_path"]
+        return _Session(**dict(row))
 
 
 async def _takes(connection: DedicatedConnection, script: str) -> bool:

@@ -68,6 +68,7 @@ async def database(url: str) -> AsyncIterator[Database]:
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looks soon; the limits stay far above what a server that is well needs."""
     monkeypatch.setattr(stalls, "LOOK_EVERY_S", 0.2)
+    monkeypatch.setattr(hosts, "EACH_HOST_S", 2.0)
 
 
 def _port(connection: Connection) -> "asyncio.Future[int]":

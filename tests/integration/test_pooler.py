@@ -307,6 +307,22 @@ async def test_a_pooler_that_keeps_sessions_apart_is_as_good_as_none(
     await two.close()
 
 
+async def test_a_pooler_is_judged_once_and_not_with_every_connection(remote: RemotePool) -> None:
+    async with TransactionPooler(remote.server, size=8, keeps=True) as ours:
+        database = _through(ours, remote)
+        await database.run(messages.count_messages)
+        judged = ours.welcomed
+
+        async def nap(connection: Connection) -> None:
+            await connection.execute("SELECT pg_sleep(0.2)")
+
+        await asyncio.gather(*(database.run(nap) for _ in range(4)))
+        # The first connection was free again.
+        assert ours.welcomed == judged + 3
+        assert len(ours.refused) == 1
+        await database.close()
+
+
 def test_no_statement_of_ours_leaves_a_mark_on_its_session() -> None:
     """A released connection is not cleaned, so session locks and settings have to be elsewhere."""
     lasting = re.compile(

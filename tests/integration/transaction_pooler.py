@@ -60,6 +60,7 @@ class TransactionPooler:
 
     `ignores`: settings that it does not know are dropped, not refused. `keeps`: a session is a
     client's until that leaves. `refused`: names of settings that it turned clients away for.
+    `welcomed`: how many clients it took.
     """
 
     server: ForeignServer
@@ -67,6 +68,7 @@ class TransactionPooler:
     ignores: bool = False
     keeps: bool = False
     port: int = 0
+    welcomed: int = 0
     refused: list[str] = field(default_factory=list)
 
     async def __aenter__(self) -> "TransactionPooler":
@@ -133,6 +135,7 @@ class TransactionPooler:
         self._give(client.who, session)
         key = struct.pack("!ii", 4_000_000 + next(self._numbers), 1)
         self._keys[key] = client
+        self.welcomed += 1
         client.writer.write(
             message(b"R", struct.pack("!i", 0)) + session.greeting + message(b"K", key)
             + message(b"Z", b"I")

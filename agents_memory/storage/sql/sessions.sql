@@ -1,11 +1,8 @@
--- name: find_vector_home
--- The schema that pgvector is installed in.
-SELECT n.nspname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
-WHERE t.typname = 'halfvec'
-
 -- name: find_session
--- Which server process serves us, and whether it took our settings.
-SELECT pg_backend_pid() AS pid, current_setting('search_path') AS search_path
+-- What serves us now: the process, whether it took our settings, and the schema of pgvector.
+SELECT pg_backend_pid() AS pid, current_setting('search_path') AS search_path,
+       (SELECT n.nspname::text FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
+        WHERE t.typname = 'halfvec' LIMIT 1) AS vector_home
 
 -- name: find_backend
 -- Whether the server still knows the session of another connection of ours.

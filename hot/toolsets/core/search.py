@@ -13,7 +13,8 @@ from agents_memory.domain.fencing import escape
 from agents_memory.domain.filters import Filters
 from agents_memory.domain.tags import normalise_tag
 from agents_memory.domain.text import repair
-from agents_memory.services.recall import RecallAnswer, RecalledItem, RecallRequest
+from agents_memory.services.recall import RecallAnswer, RecallRequest
+from agents_memory.services.recalled import RecalledItem
 from hot.answers import Here, Item, SearchAnswer
 from hot.app import App
 from hot.present import render_search

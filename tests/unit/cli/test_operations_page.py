@@ -15,7 +15,8 @@ from agents_memory.cli.output import (
     EXIT_UNEXPECTED,
     EXIT_USAGE,
 )
-from agents_memory.services.recall import RecallAnswer, RecalledItem
+from agents_memory.services.recall import RecallAnswer
+from agents_memory.services.recalled import RecalledItem
 from agents_memory.services.status import STAGES
 from agents_memory.settings import VARIABLES
 

@@ -1,0 +1,158 @@
+"""What recall hands out: items loaded by rank, without repeats, cut to what a reader needs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from agents_memory.domain.excerpt import excerpt
+from agents_memory.domain.lexical import analyse
+from agents_memory.domain.memories import MemoryView
+from agents_memory.domain.messages import Trust
+from agents_memory.domain.ranking import diversify, likeness
+from agents_memory.domain.text import content_key
+from agents_memory.storage import memories, messages
+from agents_memory.storage.connections import Connection
+from agents_memory.storage.messages import MessageView
+
+MAX_ITEM_CHARS = 1_200
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledItem:
+    """One thing that was found.
+
+    `score` is 0..1 within this answer; `similarity` is the calibrated likeness 0..1 or None.
+    """
+
+    id: int
+    kind: str
+    text: str
+    truncated: bool
+    said_at: datetime
+    created_at: datetime
+    trust: Trust
+    pinned: bool
+    tags: tuple[str, ...]
+    project: str | None
+    score: float
+    similarity: float | None
+    role: str | None = None
+    platform: str | None = None
+    model: str | None = None
+    device: str | None = None
+    venue: str | None = None
+    subject: str | None = None
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Scores 0..1 of what matches, how it was searched, and raw likeness for the answer.
+
+    `weak` counts what came near in meaning and not near enough.
+    """
+
+    used: str
+    scores: Mapping[int, float]
+    memories: frozenset[int]
+    similarity: Mapping[int, float]
+    weak: int = 0
+
+
+async def load_distinct(
+    connection: Connection, ranked: Ranked, *, user_id: int, limit: int, terms: tuple[str, ...]
+) -> list[RecalledItem]:
+    """By rank, up to `limit` items that don't repeat each other."""
+    order = sorted(ranked.scores, key=lambda item: (-ranked.scores[item], -item))
+    loaded: list[RecalledItem] = []
+    distinct: list[RecalledItem] = []
+    # Repeats take no slot, so it may need more rows than are asked for.
+    for start in range(0, len(order), 2 * limit):
+        page = order[start : start + 2 * limit]
+        loaded += await load_items(connection, page, ranked, user_id, terms)
+        distinct = _without_repeats(loaded)
+        if len(distinct) >= 2 * limit:
+            break
+    words = {item.id: analyse(item.text).terms.keys() for item in distinct}
+    return diversify(
+        distinct,
+        key=lambda item: content_key(item.text),
+        similarity=lambda one, other: likeness(words[one.id], words[other.id]),
+        limit=limit,
+    )
+
+
+def _without_repeats(items: list[RecalledItem]) -> list[RecalledItem]:
+    """The first of each text; a memory stands for the message whose words it repeats."""
+    kept: dict[str, RecalledItem] = {}
+    for item in items:
+        key = content_key(item.text)
+        if key not in kept or (kept[key].role is not None and item.role is None):
+            kept[key] = item
+    return list(kept.values())
+
+
+async def load_items(
+    connection: Connection,
+    ids: list[int],
+    ranked: Ranked,
+    user_id: int,
+    terms: tuple[str, ...],
+) -> list[RecalledItem]:
+    """The items in the order of `ids`; what is quarantined or unknown is left out."""
+    of_memories = [item for item in ids if item in ranked.memories]
+    of_messages = [item for item in ids if item not in ranked.memories]
+    loaded: dict[int, RecalledItem] = {}
+    for message in await messages.list_messages(connection, of_messages, user_id):
+        loaded[message.id] = _from_message(message, ranked, terms)
+    for memory in await memories.list_memories(connection, of_memories, user_id):
+        loaded[memory.id] = _from_memory(memory, ranked, terms)
+    return [loaded[item] for item in ids if item in loaded]
+
+
+def _from_message(message: MessageView, ranked: Ranked, terms: tuple[str, ...]) -> RecalledItem:
+    text, truncated = excerpt(message.text, terms, MAX_ITEM_CHARS)
+    return RecalledItem(
+        id=message.id,
+        kind="message",
+        text=text,
+        truncated=truncated,
+        said_at=message.occurred_at or message.created_at,
+        created_at=message.created_at,
+        trust=message.trust,
+        pinned=message.pinned,
+        tags=message.tags,
+        project=message.project,
+        score=round(ranked.scores.get(message.id, 0.0), 4),
+        similarity=_rounded(ranked.similarity.get(message.id)),
+        role=message.role,
+        platform=message.platform,
+        model=message.model,
+        device=message.device,
+        venue=message.venue,
+    )
+
+
+def _from_memory(memory: MemoryView, ranked: Ranked, terms: tuple[str, ...]) -> RecalledItem:
+    text, truncated = excerpt(memory.content, terms, MAX_ITEM_CHARS)
+    return RecalledItem(
+        id=memory.id,
+        kind=memory.kind,
+        text=text,
+        truncated=truncated,
+        said_at=memory.occurred_at or memory.created_at,
+        created_at=memory.created_at,
+        trust=memory.trust,
+        pinned=memory.pinned,
+        tags=memory.tags,
+        project=memory.project,
+        score=round(ranked.scores.get(memory.id, 0.0), 4),
+        similarity=_rounded(ranked.similarity.get(memory.id)),
+        platform=memory.platform,
+        subject=memory.subject,
+        version=memory.version,
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
