@@ -1,12 +1,12 @@
 """The driver as we use it: its connection types for type checkers, and our codecs."""
 
 import json
-import struct
 from typing import TYPE_CHECKING
 
 import asyncpg
 import numpy as np
 from numpy.typing import NDArray
+from pgvector import HalfVector
 
 if TYPE_CHECKING:
     from asyncpg.pool import PoolConnectionProxy
@@ -19,14 +19,12 @@ else:
     DedicatedConnection = asyncpg.Connection
 
 
-def encode_halfvec(vector: NDArray[np.float32]) -> bytes:
-    """pgvector's binary form of a half-precision vector: dims, zero, big-endian float16."""
-    data = np.asarray(vector, dtype=">f2")
-    return struct.pack(">hh", data.shape[0], 0) + data.tobytes()
+def _encode(vector: NDArray[np.float32]) -> bytes:
+    return HalfVector(vector).to_binary()
 
 
-def decode_halfvec(data: bytes) -> NDArray[np.float32]:
-    return np.frombuffer(data, dtype=">f2", offset=4).astype(np.float32)
+def _decode(data: bytes) -> NDArray[np.float32]:
+    return HalfVector.from_binary(data).to_numpy().astype(np.float32)
 
 
 async def add_codecs(connection: Connection, vector_home: str | None) -> None:
@@ -41,7 +39,7 @@ async def add_codecs(connection: Connection, vector_home: str | None) -> None:
         await connection.set_type_codec(
             "halfvec",
             schema=vector_home,
-            encoder=encode_halfvec,
-            decoder=decode_halfvec,
+            encoder=_encode,
+            decoder=_decode,
             format="binary",
         )
