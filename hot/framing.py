@@ -1,5 +1,6 @@
 """From a line to a message, also when the line is not what it should be."""
 
+import json
 import re
 from dataclasses import dataclass
 
@@ -44,6 +45,21 @@ def parse(line: str) -> JSONRPCMessage | Malformed:
     if _not_json(fault):
         return Malformed(PARSE_ERROR, "the line is not valid JSON", find_id(line))
     return Malformed(INVALID_REQUEST, "the line is no JSON-RPC 2.0 message", find_id(line))
+
+
+def batch_ids(line: str) -> list[int | str]:
+    """The ids of the requests in a batch, which no revision we answer for still has.
+
+    Empty for a line that is no batch.
+    """
+    if not line.lstrip().startswith("["):
+        return []
+    try:
+        parts = json.loads(line)
+    except (ValueError, RecursionError):
+        return []
+    ids = [part.get("id") for part in parts if isinstance(part, dict) and "method" in part]
+    return [one for one in ids if isinstance(one, int | str) and not isinstance(one, bool)]
 
 
 def mend(line: str) -> str:

@@ -6,6 +6,14 @@ from pydantic import BaseModel
 
 from hot.answers import Answer, Failure
 
+# Pydantic leaves its own words where a bound stands outside of a validator.
+_BOUNDS = {
+    "ge": "minimum",
+    "gt": "exclusiveMinimum",
+    "le": "maximum",
+    "lt": "exclusiveMaximum",
+}
+
 
 def input_schema(model: type[BaseModel]) -> dict[str, Any]:
     """The schema of a tool's arguments; optional ones are simply not required."""
@@ -39,7 +47,7 @@ def _lean(schema: dict[str, Any]) -> dict[str, Any]:
                 rest = {k: v for k, v in node.items() if k not in ("anyOf", "default")}
                 return walk({**options[0], **rest})
         return {
-            key: {name: walk(part) for name, part in value.items()}
+            _BOUNDS.get(key, key): {name: walk(part) for name, part in value.items()}
             if key == "properties"
             else walk(value)
             for key, value in node.items()

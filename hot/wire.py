@@ -22,7 +22,7 @@ from mcp.types import (
 )
 
 from agents_memory.observe import Action, get_logger
-from hot.framing import Malformed, parse
+from hot.framing import Malformed, batch_ids, parse
 
 Requests = MemoryObjectReceiveStream[SessionMessage | Exception]
 Answers = MemoryObjectSendStream[SessionMessage]
@@ -100,10 +100,13 @@ class Wire:
                 await self._inward.send(SessionMessage(message))
                 return
             log.warning(Action.LIBRARY, library="mcp", note="a line that is no message")
-            if message.id is not None:
-                error = ErrorData(code=message.code, message=message.reason)
+            reason, ids = message.reason, [message.id] if message.id is not None else []
+            if batch := batch_ids(line):
+                reason, ids = "batches are not supported; send one message a line", batch
+            for number in ids:
+                error = ErrorData(code=message.code, message=reason)
                 await self._answers.send(
-                    SessionMessage(JSONRPCError(jsonrpc="2.0", id=message.id, error=error))
+                    SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=error))
                 )
 
     async def _hang_up(self) -> None:

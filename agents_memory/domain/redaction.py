@@ -239,22 +239,25 @@ def _headers(text: str, found: Counter[str]) -> str:
 
 _PASSWORD_NOUNS = (
     "password|passwd|passphrase|passcode|pass|pwd|密码|密碼|口令|パスワード|비밀번호|пароль"
-    "|contraseña|passwort|kennwort|senha"
+    "|contraseña|passwort|kennwort|senha|mot de passe|wachtwoord|hasło"
 )
 _NOUNS = _PASSWORD_NOUNS + "|secret|token|key(?:_base)?|credentials?|authorization|密钥|密鑰|令牌"
 _NOUN_AT_END = re.compile(rf"(?:{_NOUNS})\Z")
 # The last separator, a mere space, counts only after a command line option.
 _ASSIGNMENT = re.compile(
     rf"({_NOUNS})"
-    r"([\"'`\])\\]{0,4}[ \t]{0,4}(?:=>|:=|[:=：＝])[ \t]{0,4}"
+    r"([\"'`\])\\]{0,4}[ \t]{0,4}(?:=>|:=|[:=：＝])[ \t\u200b-\u200f\ufeff]{0,4}"
     r"|[ \t]{0,2}(?:是|为|為|は|는|은)[ \t]{0,2}[:：]?[ \t]{0,2}"
     r"|[ \t]{1,2}(?:is|ist|es|est|é)[ \t:]{1,3}|[ \t]{1,2})"
 )
 _NAME_CHARACTERS = string.ascii_letters + string.digits + "_.-"
 _VALUE = (
     r"\\?\"([^\"\\\n]{1,MAX}+)|\\?'([^'\\\n]{1,MAX}+)|`([^`\n]{1,MAX}+)"
-    r"|([^\s\"'`<>(){}\[\],;&\\\u0080-\U0010ffff]{1,MAX}+)"
+    # Letters of alphabets belong to a value; prose in Chinese or Korean goes on right after it.
+    r"|((?:[^\s\"'`<>(){}\[\],;&\\\u0080-\U0010ffff]|[\u00c0-\u024f\u0370-\u052f]){1,MAX}+)"
 )
+# A password may hold these; what else they part is better hidden than half a password shown.
+_REST = re.compile(r"[&;,](?=\S)[^\s\"'`<>]*")
 # The head tells what a value is. Values may overlap, so only the head is read for each.
 _VALUE_HEAD = re.compile(_VALUE.replace("MAX", "128"))
 _VALUE_WHOLE = re.compile(_VALUE.replace("MAX", ""))
@@ -305,6 +308,8 @@ def _assigned_spans(text: str) -> Iterator[tuple[int, int, str]]:
         whole = _VALUE_WHOLE.match(text, match.end()) if kind else None
         if kind and whole:
             start, end = whole.span(whole.lastindex or 0)
+            rest = _REST.match(text, end) if kind == "password" and not quoted else None
+            end = rest.end() if rest else end
             done = end if quoted else start + len(text[start:end].rstrip("."))
             yield start, done, kind
 

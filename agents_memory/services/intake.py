@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
 from functools import lru_cache
 
 from agents_memory.clock import Clock
@@ -19,6 +20,7 @@ from agents_memory.storage.notify import Hints
 FIRST_STAGE = "screen"
 MAX_LABEL_CHARS = 500
 LARGE_CHARS = 50_000
+FUTURE = timedelta(days=1)
 
 
 class Intake:
@@ -35,6 +37,10 @@ class Intake:
         Refuses an empty turn and one of more than 16 MiB. Raises DatabaseUnavailable when the
         database stays away; nothing is stored then.
         """
+        now = self._clock.now()
+        if draft.occurred_at is not None and draft.occurred_at > now + FUTURE:
+            # A clock that is wrong; what it says would stand before everything else for years.
+            draft = replace(draft, occurred_at=None)
         if len(draft.text) > LARGE_CHARS:
             # A second of work on text must not hold up what else this process is asked.
             ready = await asyncio.to_thread(_ready, draft)
@@ -42,8 +48,8 @@ class Intake:
             ready = _ready(draft)
         if isinstance(ready, Refusal):
             return ready
-        clean, redactions, analysis = ready
-        intake_id = ids.intake_id(self._clock.now())
+        clean, raw, redactions, analysis = ready
+        intake_id = ids.intake_id(now)
 
         async def insert(connection: Connection) -> messages.Row:
             return await messages.insert_message(
@@ -51,7 +57,7 @@ class Intake:
                 clean,
                 intake_id=intake_id,
                 user_id=user_id,
-                raw_text=None,
+                raw_text=raw,
                 lexemes=to_tsvector_literal(analysis.terms),
                 lexeme_count=analysis.length,
                 redactions=sum(redactions.values()),
@@ -65,12 +71,15 @@ class Intake:
         return Stored(row.id, row.intake_id, clean.role, row.created_at, duplicate, redactions)
 
 
-def _ready(draft: Draft) -> tuple[Draft, dict[str, int], Analysis] | Refusal:
+def _ready(draft: Draft) -> tuple[Draft, str | None, dict[str, int], Analysis] | Refusal:
     prepared = prepare(draft)
     if isinstance(prepared, Refusal):
         return prepared
     clean, redactions = prepared
-    return clean, redactions, analyse(clean.text)
+    whole = repair(draft.text).text
+    # What only looked like recalled text must not be lost either: the original is kept beside it.
+    raw = None if strip_fenced(whole) == whole else redact(whole).text
+    return clean, raw, redactions, analyse(clean.text)
 
 
 def prepare(draft: Draft) -> tuple[Draft, dict[str, int]] | Refusal:

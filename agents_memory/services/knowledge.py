@@ -1,6 +1,7 @@
 """What a person asks to remember, correct or forget, in one step."""
 
 from dataclasses import dataclass, replace
+from uuid import uuid4
 
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.memories import Kind, MemoryView
@@ -56,7 +57,7 @@ class Knowledge:
     async def remove_memory(
         self, user_id: int, memory_id: int, expected_version: int | None
     ) -> Remembered | Refusal:
-        """A reversible removal; a pin does not protect from the owner's own word."""
+        """Hides a memory and the words told for it; the history keeps both. Pins don't protect."""
         request = self._request(
             user_id, (Remove(memory_id, expected_version),), "asked to remove", ()
         )
@@ -103,7 +104,10 @@ class Knowledge:
         reason: str,
         project: str | None,
     ) -> Remembered | Refusal:
-        stored = await self._intake.store(said, user_id)
+        # Told for the sake of this memory alone: when it goes, or never comes to be, the words are
+        # kept as evidence and recalled no more.
+        evidence = replace(said, source=TOOL, store_id=ACTOR, native_id=str(uuid4()))
+        stored = await self._intake.store(evidence, user_id)
         if isinstance(stored, Refusal):
             return stored
         request = replace(

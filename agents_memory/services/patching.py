@@ -99,19 +99,26 @@ def _text(value: str) -> str:
 def _clean_operation(operation: Operation) -> Operation | Refusal:
     if isinstance(operation, Remove | Pin):
         return operation
+    # Redaction makes a text a little longer or shorter; far above the bound it is not even read.
+    if len(operation.content) > 4 * domain.MAX_CONTENT_CHARS:
+        return _too_long()
     content = _text(operation.content)
     if len(content) > domain.MAX_CONTENT_CHARS:
-        return Refusal(
-            Code.LIMIT_EXCEEDED,
-            f"a memory may hold {domain.MAX_CONTENT_CHARS} characters; save the whole text with "
-            "save_message and remember its gist",
-        )
+        return _too_long()
     if not isinstance(operation, WriteProfile) and is_blank(content):
         return Refusal(Code.INVALID_INPUT, "content is empty; say what is to be remembered")
     if isinstance(operation, Add):
         subject = _text(operation.subject)[: domain.MAX_SUBJECT_CHARS]
         return replace(operation, subject=subject, content=content)
     return replace(operation, content=content)
+
+
+def _too_long() -> Refusal:
+    return Refusal(
+        Code.LIMIT_EXCEEDED,
+        f"a memory may hold {domain.MAX_CONTENT_CHARS} characters; save the whole text with "
+        "save_message and remember its gist",
+    )
 
 
 class _Transaction:

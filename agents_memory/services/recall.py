@@ -104,7 +104,8 @@ class Recall:
         names = await self._database.run(resolve)
         if not names:
             return request, (
-                f"no project is called {', '.join(asked)}; search without p_tag to see which are"
+                "no project of this name is known (yet: a new one is within seconds of its first "
+                "message); search without p_tag to see which are"
             )
         return replace(request, filters=replace(request.filters, projects=tuple(names))), None
 

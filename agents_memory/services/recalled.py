@@ -74,12 +74,14 @@ async def load_distinct(
         if len(distinct) >= 2 * limit:
             break
     words = {item.id: analyse(item.text).terms.keys() for item in distinct}
-    return diversify(
+    chosen = diversify(
         distinct,
         key=lambda item: content_key(item.text),
         similarity=lambda one, other: likeness(words[one.id], words[other.id]),
         limit=limit,
     )
+    # Near-duplicates only fill what is left over; the order is that of the scores all the same.
+    return sorted(chosen, key=distinct.index)
 
 
 def _without_repeats(items: list[RecalledItem]) -> list[RecalledItem]:

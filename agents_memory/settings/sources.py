@@ -39,6 +39,8 @@ COMMON = frozenset({"OPENAI_API_KEY"})
 # one letter changed, lost or doubled in ten. In our own file and under our prefixes a looser
 # likeness is enough for a suggestion, since the name is wrong anyhow.
 MISSPELT = 0.9
+# DB_ and three to five letters: one of them wrong is less alike than that.
+MISSPELT_SHORT = 0.8
 SUGGESTED = 0.7
 _PLACEHOLDER = re.compile(r"\$\{.*\}")
 
@@ -202,7 +204,7 @@ def _unknown_in_environment(
             continue
         if name.startswith(PREFIXES):
             suggestion = _suggestion(name, known) or "remove it"
-        elif name in misnomers or difflib.get_close_matches(name.upper(), unset, 1, MISSPELT):
+        elif name in misnomers or _misspelt(name.upper(), unset):
             suggestion = _suggestion(name, unset)
         else:
             continue
@@ -211,6 +213,11 @@ def _unknown_in_environment(
             f"{shown} in the environment is no setting; {suggestion} "
             f"({IGNORE_ENV}={shown} if it belongs to another program)"
         )
+
+
+def _misspelt(name: str, unset: Iterable[str]) -> bool:
+    likeness = MISSPELT_SHORT if name.startswith("DB_") else MISSPELT
+    return bool(difflib.get_close_matches(name, list(unset), 1, likeness))
 
 
 def _suggestion(name: str, known: Mapping[str, Variable]) -> str:

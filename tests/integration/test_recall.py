@@ -201,7 +201,7 @@ async def test_an_unknown_project_is_a_note_not_an_error(use: Services) -> None:
     answer = await _search(use, "alpha", filters={"projects": ("no-such",)})
     assert (answer.used, answer.items) == ("none", ())
     assert answer.note is not None
-    assert "no-such" in answer.note
+    assert "no project" in answer.note
 
 
 async def test_an_alias_finds_the_project(
@@ -263,7 +263,7 @@ async def test_memories_are_found_beside_messages(use: Services) -> None:
     removed = await use.knowledge.remove_memory(use.user_id, done.applied.changes[0].item_id, None)
     assert isinstance(removed, Remembered)
     answer = await _search(use, "tabs or spaces?")
-    assert {item.kind for item in answer.items} == {"message"}
+    assert answer.items == ()
 
 
 async def test_near_duplicates_do_not_fill_the_slots(use: Services) -> None:

@@ -24,6 +24,10 @@ class Endpoint:
         """A DSN for asyncpg; `role` is one of `ROLES`, else ValueError."""
         if role not in ROLES:
             raise ValueError(f"{role!r} is no role of the pool; use one of {', '.join(ROLES)}")
-        # The port is spelt out because PGPORT would win over a default.
+        # All is spelt out, because PGPORT, PGSSLMODE and their kin, meant for another server, would
+        # win over a default.
         host = quote(str(self.host), safe="")
-        return f"postgresql://{role}@/{self.database}?host={host}&port={self.port}"
+        return (
+            f"postgresql://{role}@/{self.database}?host={host}&port={self.port}"
+            "&sslmode=disable&sslnegotiation=postgres&target_session_attrs=any"
+        )

@@ -24,7 +24,8 @@ WHERE intake_id = $1
 ORDER BY id LIMIT 1
 
 -- name: list_messages
--- Messages with their state, in the order of the ids asked for; quarantined ones are left out.
+-- Messages with their state, in the order of the ids asked for; quarantined ones are left out, and what
+-- was only told for the sake of a memory that was removed or reworded since, or never came to be.
 SELECT m.id, m.role, m.message, m.platform, m.model, m.subagent, m.device, m.venue, m.session,
        m.origin, m.trust, m.occurred_at, m.created_at, s.d_tags, s.pinned, s.archived_at,
        s.screening, t.name AS p_tag
@@ -33,6 +34,9 @@ JOIN messages m ON m.id = asked.id
 JOIN message_state s ON s.message_id = m.id
 LEFT JOIN project_tags t ON t.id = s.p_tag
 WHERE m.user_id = $2 AND s.screening <> 'quarantined'
+  AND (m.source IS DISTINCT FROM 'manage_knowledge'
+       OR EXISTS (SELECT FROM sources c JOIN memories k ON k.id = c.item_id AND k.version = c.item_version
+                  WHERE c.message_id = m.id AND k.status <> 'removed'))
 ORDER BY asked.position
 
 -- name: list_recent

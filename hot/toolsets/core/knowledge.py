@@ -35,8 +35,9 @@ when a preference shows, or when a remembered statement turns out wrong. One sta
 a full sentence that makes sense years later: names and dates, no "it" or "tomorrow".
 
 target "memory": add (content; kind and subject help), update (memory_id and the whole new \
-content), remove (memory_id; reversible). target "sub_profile", the page of current work in every \
-brief: add (one line), update (replaces the page), remove (empties it).
+content), remove (memory_id; it and the words told for it are recalled no more). target \
+"sub_profile", the page of current work in every brief: add (one line), update (replaces the \
+page), remove (empties it).
 
 Examples: {"action": "add", "target": "memory", "content": "Mara prefers pytest to unittest.", \
 "kind": "preference", "subject": "Mara"}; {"action": "update", "target": "memory", "memory_id": \

@@ -34,7 +34,7 @@ to run"}; {"role": "assistant", "message": "Done: sessions are opaque tokens now
 added", "agent_model": "claude-sonnet-5"}.
 
 Returns the message's id, role and created_at. `stored` false with `skipped`: this session is \
-captured anyway, so save nothing more in it. `duplicate` true: this very turn was there already. \
+captured anyway, so save nothing more in it. \
 `redactions` counts passwords and keys that were taken out before storing. What is saved this way \
 counts as an agent's account (trust "agent"), whatever role it names; it can be searched at once \
 by its words, by its meaning a little later.

@@ -174,13 +174,9 @@ async def test_closing_is_not_held_up_by_a_pool_that_hangs(
         ({"local_services": "off"}, ()),
         ({"local_services": "on"}, LOCAL_SERVICES),
         ({"db_host": "db", "db_user": "mara", "db_name": "memory"}, ()),
-        (
-            {"db_host": "db", "db_user": "mara", "db_name": "memory", "local_services": "on"},
-            LOCAL_SERVICES,
-        ),
     ],
 )
-async def test_the_daemon_is_started_with_the_embedded_database_only_unless_told(
+async def test_local_services_start_with_the_embedded_database_only(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     changes: dict[str, Any],

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mcp.types import INVALID_REQUEST, PARSE_ERROR, JSONRPCNotification, JSONRPCRequest
 
 from agents_memory.domain.text import repair
-from hot.framing import Malformed, mend, parse
+from hot.framing import Malformed, batch_ids, mend, parse
 
 any_text = st.text(st.characters(exclude_categories=()))
 
@@ -98,3 +98,11 @@ def test_no_line_raises(line: str) -> None:
 def test_a_notification_is_no_request(value: Any) -> None:
     line = json.dumps({"jsonrpc": "2.0", "method": "notifications/x", "params": {"v": value}})
     assert isinstance(parse(line), JSONRPCNotification)
+
+
+def test_every_request_of_a_batch_is_known() -> None:
+    """H2: no request stays unanswered, even in a form that is no longer spoken."""
+    batch = '[{"id": 1, "method": "ping"}, {"id": "b", "method": "x"}, {"method": "note"}, 7]'
+    assert batch_ids(batch) == [1, "b"]
+    assert batch_ids('{"id": 1, "method": "ping"}') == []
+    assert batch_ids("[[[") == []

@@ -128,3 +128,11 @@ async def test_a_toolset_that_is_not_there_is_a_wrong_setting(tmp_path: Path) ->
     with pytest.raises(ConfigurationError, match="it has core"):
         build_server(app)
     await app.close()
+
+
+async def test_bounds_are_told_in_the_words_of_json_schema(talk: Talk) -> None:
+    """What a client checks by: pydantic's own `ge` and `le` mean nothing to it."""
+    tools = {tool.name: tool for tool in (await talk.client.list_tools()).tools}
+    limit = tools["search_memory"].input_schema["properties"]["limit"]
+    assert (limit["minimum"], limit["maximum"]) == (1, 50)
+    assert not {"ge", "le", "gt", "lt"} & limit.keys()

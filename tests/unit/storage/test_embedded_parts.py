@@ -61,7 +61,10 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
 class TestEndpoint:
     def test_dsn_spells_out_socket_and_port(self) -> None:
         dsn = Endpoint(Path("/tmp/a b,c")).dsn(HOT)
-        assert dsn == "postgresql://memory_hot@/memory?host=%2Ftmp%2Fa%20b%2Cc&port=5432"
+        assert dsn == (
+            "postgresql://memory_hot@/memory?host=%2Ftmp%2Fa%20b%2Cc&port=5432"
+            "&sslmode=disable&sslnegotiation=postgres&target_session_attrs=any"
+        )
 
     def test_unknown_role_is_refused(self) -> None:
         with pytest.raises(ValueError, match="memory_owner"):
