@@ -25,7 +25,7 @@ run: $(STAMP) .demo/memory.env
 		$${TERM:+TERM="$$TERM"} $${TZ:+TZ="$$TZ"} $${NO_COLOR:+NO_COLOR="$$NO_COLOR"} \
 		MEMORY_CONFIG_PATH="$$PWD/.demo/memory.env" \
 		$(BIN)/mcp-agents-memory up --conversations examples/conversations \
-		--ask "What did we decide about the queue for order events?" \
+		--ask "Postgres table or RabbitMQ for the order events: what did we decide?" \
 		--ask "Wie warm darf es nachts im Schlafzimmer werden?" \
 		--ask "How do login sessions work in the shop now?" \
 		$(if $(ONCE),--once)

@@ -56,7 +56,7 @@ def test_the_demonstration_answers_its_questions_and_can_be_repeated(
     answers = first.stdout.split("\n? ")[1:]
     assert len(answers) == QUESTIONS
     queue, bedroom, sessions = answers
-    assert "A Postgres table as the queue" in queue
+    assert "Decision: order events go through a Postgres table" in queue
     assert "17 Grad" in bedroom
     assert "opaque session ids" in sessions
     assert all("searched: hybrid" in answer for answer in answers)
