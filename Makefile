@@ -55,4 +55,4 @@ clean:
 	rm -rf .demo dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -not -path './.venv/*' -prune -exec rm -rf {} +
 
-include bench/bench.mk
+-include bench/bench.mk
