@@ -10,6 +10,7 @@ import subprocess
 import sys
 import sysconfig
 import venv
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import ZipFile
@@ -103,6 +104,14 @@ def hostile(installed: Installed, tmp_path: Path) -> dict[str, str]:
     return environment(tmp_path, PYTHONPATH=f"{installed.decoys}{os.pathsep}.")
 
 
+@pytest.fixture
+def embedded(tmp_path: Path) -> Iterator[Cluster]:
+    """The database that an editor's server starts for that environment."""
+    cluster = Cluster(tmp_path / "data")
+    yield cluster
+    cluster.remove()
+
+
 def _succeed(*command: str, cwd: Path) -> None:
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -186,7 +195,7 @@ def test_capture_is_ours_in_a_folder_of_decoys(
 
 
 async def test_an_editor_in_a_folder_of_decoys_gets_our_server_database_and_daemon(
-    installed: Installed, hostile: dict[str, str], tmp_path: Path
+    installed: Installed, hostile: dict[str, str], embedded: Cluster
 ) -> None:
     """F101: hot starts the database, its keeper and the daemon, all of them from the wheel."""
     hot = (installed.python, "-I", "-m", "hot")
@@ -196,18 +205,17 @@ async def test_an_editor_in_a_folder_of_decoys_gets_our_server_database_and_daem
         assert (about["name"], about["version"]) == ("memory", __version__)
         saved = server.call("save_message", role="user", message="the heron nests by the weir")
 
-        async def embedded() -> bool:
+        async def by_meaning() -> bool:
             return bool(server.call("search_memory", query="heron weir")["used"] == "hybrid")
 
-        await eventually(embedded)
+        await eventually(by_meaning)
         answer = server.call("search_memory", query="heron weir")
         assert [item["id"] for item in answer["results"]] == [saved["id"]]
         standby = installed.run(*cold, "--exit-if-held", env=hostile)
         assert (standby.returncode, "another daemon leads" in standby.stderr) == (0, True), standby
-    cluster = Cluster(tmp_path / "data")
 
     async def gone() -> bool:
-        return not cluster.alive()
+        return not embedded.alive()
 
     await eventually(gone)
     drained = installed.run(*cold, "--drain", env=hostile)
