@@ -22,6 +22,7 @@ log = get_logger()
 WAIT_S = 60.0
 BEAT_LIMIT_S = 3.0
 CLOSE_LIMIT_S = 2.0
+CANCEL_AGAIN_S = 5.0
 RECONNECT = Backoff(0.5, 2, 30)
 
 
@@ -140,8 +141,12 @@ class Leadership:
                         await leadership.beat(connection)
                 self._failures = 0
         finally:
-            for each in (task, ended):
-                each.cancel()
+            ended.cancel()
+            while not task.done():
+                # Again and again: before Python 3.12 a wait that ends at the moment it is cancelled
+                # swallows the cancellation, and work that went on would keep the lead from us.
+                task.cancel()
+                await asyncio.wait({task}, timeout=CANCEL_AGAIN_S)
             await asyncio.gather(task, ended, return_exceptions=True)
 
 
