@@ -103,22 +103,34 @@ def template(cluster: Cluster) -> str:
 
 
 async def _drop(cluster: Cluster, name: str) -> None:
-    """Drops a database; a session of a killed child ends first, by the word of its own role."""
+    """Drops a database, once the sessions in it are gone.
+
+    The owner may not end a session of another role; one that is just ending, or of a killed child,
+    is waited for, and the roles end what is left themselves.
+    """
+    for _ in range(100):
+        owner = await asyncpg.connect(cluster.dsn("memory_owner"))
+        try:
+            await owner.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+            return
+        except asyncpg.InsufficientPrivilegeError:
+            await _end_sessions(cluster, name)
+        finally:
+            await owner.close()
+    raise AssertionError(f"somebody holds on to {name}")
+
+
+async def _end_sessions(cluster: Cluster, name: str) -> None:
     for role in ("memory_hot", "memory_cold"):
-        connection = await asyncpg.connect(cluster.dsn(role).replace("/memory?", f"/{name}?"))
+        connection = await asyncpg.connect(cluster.dsn(role))
         try:
             await connection.execute(
                 "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
-                "WHERE datname = current_database() AND usename = current_user "
-                "AND pid <> pg_backend_pid()"
+                "WHERE datname = $1 AND usename = current_user",
+                name,
             )
         finally:
             await connection.close()
-    connection = await asyncpg.connect(cluster.dsn("memory_owner"))
-    try:
-        await connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
-    finally:
-        await connection.close()
 
 
 @pytest.fixture
