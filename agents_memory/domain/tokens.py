@@ -12,11 +12,6 @@ BYTES_PER_TOKEN = 4
 vocabularies do: Latin 4 characters a token, Cyrillic, Greek, Arabic 2, CJK 1⅓, emoji 1."""
 
 
-def brief_tokens(text: str) -> int:
-    """Tokens of `text` in the brief's window: characters / 1.7, rounded up."""
-    return ceil(len(text) / BRIEF_CHARS_PER_TOKEN)
-
-
 def estimate_tokens(text: str) -> int:
     """Tokens of `text` for a language model, by script: UTF-8 bytes / 4, rounded up."""
     return ceil(len(text.encode("utf-8", "surrogatepass")) / BYTES_PER_TOKEN)

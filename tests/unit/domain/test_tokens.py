@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents_memory.domain.tokens import brief_tokens, estimate_tokens
+from agents_memory.domain.tokens import estimate_tokens
 
 ANY_TEXT = st.text(st.characters(codec=None, categories=None), max_size=60)
 
@@ -26,15 +26,6 @@ def test_an_estimate_depends_on_the_script(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens
 
 
-def test_the_brief_counts_characters() -> None:
-    assert brief_tokens("") == 0
-    assert brief_tokens("a") == 1
-    assert brief_tokens("a" * 17) == brief_tokens("数" * 17) == 10
-    assert brief_tokens("a" * 51) == 30
-    assert brief_tokens("a" * 13_600) == 8_000
-    assert brief_tokens("a" * 13_601) == 8_001
-
-
 def test_control_tokens_and_broken_text_are_counted_as_text() -> None:
     """I1, I3"""
     assert estimate_tokens("<|endoftext|>") == 4
@@ -46,4 +37,3 @@ def test_control_tokens_and_broken_text_are_counted_as_text() -> None:
 def test_more_text_never_takes_fewer_tokens(one: str, other: str) -> None:
     assert estimate_tokens(one) <= estimate_tokens(one + other)
     assert estimate_tokens(one + other) <= estimate_tokens(one) + estimate_tokens(other)
-    assert brief_tokens(one) <= brief_tokens(one + other)
