@@ -5,26 +5,21 @@ import random
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, TypeVar
-
-import asyncpg
+from types import TracebackType
+from typing import Literal, NoReturn, TypeVar
 
 from agents_memory.domain.errors import DatabaseUnavailable, MemoryFault
 from agents_memory.storage.driver import Connection as Connection
 from agents_memory.storage.driver import DedicatedConnection as DedicatedConnection
-from agents_memory.storage.faults import may_pass, translated
+from agents_memory.storage.faults import FROM_DRIVER, may_pass, translated
+from agents_memory.storage.leases import Leases
 from agents_memory.storage.sessions import Sessions
-from agents_memory.storage.stalls import watched
-
-if TYPE_CHECKING:
-    from asyncpg.pool import PoolConnectionProxy
+from agents_memory.storage.stalls import Stalls
 
 T = TypeVar("T")
 
-# A generic plan turned a 1 ms vector search into 87 ms, hence custom plans always; keepalives and
-# the connection check let the server notice a client that vanished.
+# Keepalives and the connection check let the server notice a client that vanished.
 SESSION = {
-    "plan_cache_mode": "force_custom_plan",
     "jit": "off",
     "timezone": "UTC",
     "statement_timeout": "30s",
@@ -86,8 +81,8 @@ class Database:
         self._max_size = max_size
         self._recover = recover
         self._mended = None if recover is None else MENDED
-        self._pool: asyncpg.Pool[asyncpg.Record] | None = None
-        self._opening = asyncio.Lock()
+        self._leases = Leases(self._open, max_size)
+        self._stalls = Stalls(self._sessions)
 
     @property
     def schema(self) -> str:
@@ -96,12 +91,8 @@ class Database:
 
     async def close(self) -> None:
         """Ends all connections; waits at most a few seconds for running calls."""
-        if self._pool is not None:
-            pool, self._pool = self._pool, None
-            try:
-                await asyncio.wait_for(pool.close(), CLOSE_LIMIT_S)
-            except TimeoutError:
-                pool.terminate()
+        await self._leases.close(CLOSE_LIMIT_S)
+        self._stalls.close()
 
     async def connect(self, **settings: str) -> DedicatedConnection:
         """A dedicated connection outside the pool, whose session is ours alone.
@@ -119,7 +110,7 @@ class Database:
         It is ended when its server is gone. Nothing set on its session may be counted on outside a
         transaction. Behind a pooler the whole block is one transaction, which commits at its end.
         """
-        async with self._leased() as connection:
+        async with _Lease(self._lend, self._take_back) as connection:
             if self._sessions.shared:
                 async with self._begun(connection):
                     yield connection
@@ -129,7 +120,16 @@ class Database:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
         """A connection inside a transaction that commits at the end of the block."""
-        async with self._leased() as connection, self._begun(connection):
+        async with _Lease(self._lend, self._take_back) as connection, self._begun(connection):
+            yield connection
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Connection]:
+        """A read-only transaction in which the pool stays as it was at the beginning."""
+        async with (
+            _Lease(self._lend, self._take_back) as connection,
+            self._begun(connection, isolation="repeatable_read", readonly=True),
+        ):
             yield connection
 
     async def run(
@@ -150,8 +150,11 @@ class Database:
                 if pause and self._recover is not None:
                     with translated(self._mended):
                         await asyncio.wait_for(self._recover(), within_s)
-                async with self.acquire() as connection:
-                    return await operation(connection)
+                async with _Lease(self._lend, self._take_back) as connection:
+                    if not self._sessions.shared:
+                        return await operation(connection)
+                    async with self._begun(connection):
+                        return await operation(connection)
             except MemoryFault as fault:
                 if not may_pass(fault) or loop.time() >= end:
                     raise
@@ -159,65 +162,78 @@ class Database:
             pause = min(2 * pause or FIRST_PAUSE_S, LONGEST_PAUSE_S)
             await asyncio.sleep(random.uniform(pause / 2, pause))
 
-    @asynccontextmanager
-    async def _leased(self) -> AsyncIterator[Connection]:
-        pool = await self._opened()
+    async def _lend(self) -> DedicatedConnection:
         limit_s = self._sessions.hosts.limit_s + LEASE_MARGIN_S
         try:
+            connection = await self._leases.lend(limit_s)
+        except FROM_DRIVER as error:
+            if isinstance(error, TimeoutError) and self._leases.exhausted:
+                raise DatabaseUnavailable(
+                    f"all {self._max_size} connections of this process are in use; try again, or "
+                    "raise DB_POOL_MAX"
+                ) from None
+            self._lost(error)
+        self._stalls.begin(connection)
+        return connection
+
+    def _take_back(self, connection: DedicatedConnection, error: BaseException | None) -> None:
+        self._stalls.end(connection)
+        self._leases.take_back(connection)
+        if error is not None and isinstance(error, (*FROM_DRIVER, DatabaseUnavailable)):
+            self._lost(error)
+
+    def _lost(self, error: BaseException) -> NoReturn:
+        """Raises our own error for one of the driver's."""
+        try:
             with translated(self._mended):
-                connection = await self._lease(pool, limit_s)
-                try:
-                    async with watched(connection, self._sessions):
-                        yield connection
-                finally:
-                    await pool.release(connection, timeout=limit_s)
+                raise error
         except DatabaseUnavailable:
             # What took one connection took the others too; they would fail one by one.
-            await pool.expire_connections()
+            self._leases.expire()
             raise
 
-    async def _lease(
-        self, pool: "asyncpg.Pool[asyncpg.Record]", limit_s: float
-    ) -> "PoolConnectionProxy[asyncpg.Record]":
-        try:
-            # Not the pool's own limit, which makes a task of every lease.
-            async with asyncio.timeout(limit_s):
-                return await pool.acquire()
-        except TimeoutError:
-            if pool.get_size() - pool.get_idle_size() < self._max_size:
-                raise
-            raise DatabaseUnavailable(
-                f"all {self._max_size} connections of this process are in use; try again, or raise "
-                "DB_POOL_MAX"
-            ) from None
-
     @asynccontextmanager
-    async def _begun(self, connection: Connection) -> AsyncIterator[None]:
-        async with connection.transaction():
+    async def _begun(
+        self,
+        connection: Connection,
+        *,
+        isolation: Literal["repeatable_read"] | None = None,
+        readonly: bool = False,
+    ) -> AsyncIterator[None]:
+        async with connection.transaction(isolation=isolation, readonly=readonly):
             if self._sessions.shared:
                 await self._sessions.set_locally(connection)
             yield
 
-    async def _opened(self) -> "asyncpg.Pool[asyncpg.Record]":
-        async with self._opening:
-            if self._pool is None:
-                self._pool = await asyncpg.create_pool(
-                    # Nothing is opened before it is needed: an editor's start must not wait.
-                    min_size=0,
-                    max_size=self._max_size,
-                    max_inactive_connection_lifetime=300,
-                    connect=self._open,
-                    reset=_leave,
-                )
-            return self._pool
-
-    async def _open(self, *_: object, **__: object) -> DedicatedConnection:
+    async def _open(self) -> DedicatedConnection:
         return await self._sessions.open(command_timeout=COMMAND_TIMEOUT_S)
 
 
-async def _leave(_: object) -> None:
-    """Nothing of ours outlives its transaction, so a released connection is as good as new.
+class _Lease:
+    """A block with a connection; written out, as generators cost half of what a lease costs.
 
-    The driver would ask the server to clean up, at the cost of a round trip each time; behind a
-    pooler it would clean up somebody else's session.
+    Nothing of ours outlives its transaction, so a returned connection is as good as new, and the
+    server is not asked to clean up.
     """
+
+    __slots__ = ("_connection", "_lend", "_take_back")
+
+    def __init__(
+        self,
+        lend: Callable[[], Awaitable[DedicatedConnection]],
+        take_back: Callable[[DedicatedConnection, BaseException | None], None],
+    ) -> None:
+        self._lend = lend
+        self._take_back = take_back
+
+    async def __aenter__(self) -> Connection:
+        self._connection = await self._lend()
+        return self._connection
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._take_back(self._connection, error)

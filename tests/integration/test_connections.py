@@ -7,7 +7,7 @@ import pytest
 
 from agents_memory.domain.errors import DatabaseUnavailable, MemoryFault
 from agents_memory.domain.messages import Stored
-from agents_memory.storage import messages
+from agents_memory.storage import connections, leases, messages
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.embedded.server import Cluster
 from tests.conftest import SCHEMA, Pool
@@ -98,3 +98,70 @@ async def test_a_faulty_statement_is_not_retried_and_tells_no_content(use: Servi
     assert calls == 1
     assert "secret" not in str(caught.value)
     assert "22P02" in str(caught.value)
+
+
+async def _pid(connection: Connection) -> int:
+    return int(await connection.fetchval("SELECT pg_backend_pid()"))
+
+
+async def test_calls_one_after_the_other_share_a_connection(hot_database: Database) -> None:
+    async with hot_database.acquire() as first, hot_database.acquire() as second:
+        assert await _pid(first) != await _pid(second)
+        used_last = await _pid(first)
+    # The first was given back last.
+    assert {await hot_database.run(_pid) for _ in range(3)} == {used_last}
+
+
+async def test_no_more_connections_than_allowed_serve_many_calls(pool: Pool) -> None:
+    database = pool.database("memory_hot", max_size=2)
+    pids = await asyncio.gather(*(database.run(_pid) for _ in range(20)))
+    assert len(set(pids)) == 2
+    await database.close()
+
+
+async def test_a_transaction_left_open_is_not_handed_on(hot_database: Database) -> None:
+    async with hot_database.acquire() as connection:
+        left = await _pid(connection)
+        await connection.execute("BEGIN")
+    assert await hot_database.run(_pid) != left
+
+
+async def test_a_call_that_is_broken_off_leaves_a_usable_connection(hot_database: Database) -> None:
+    """F4: the statement is cancelled at the server too."""
+    asked = asyncio.Event()
+
+    async def wait(connection: Connection) -> None:
+        asked.set()
+        await connection.execute("SELECT pg_sleep(600)")
+
+    call = asyncio.create_task(hot_database.run(wait))
+    await asked.wait()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    pids = [await hot_database.run(_pid) for _ in range(2)]
+    assert pids[0] == pids[1]
+
+
+async def test_a_connection_that_nobody_needs_is_ended(
+    hot_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "IDLE_S", 0.0)
+    async with hot_database.acquire() as connection:
+        ended = asyncio.Event()
+        connection.add_termination_listener(lambda _: ended.set())
+    await ended.wait()
+    assert connection.is_closed()
+    assert await hot_database.run(_pid) > 0
+
+
+async def test_closing_ends_what_is_still_in_use(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "CLOSE_LIMIT_S", 0.05)
+    database = pool.database("memory_hot", max_size=2)
+    async with database.acquire() as connection:
+        await database.close()
+        assert connection.is_closed()
+    assert await database.run(_pid) > 0
+    await database.close()

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agents_memory.domain import lexical
 from agents_memory.domain.lexical import (
     MAX_LEXEME_CHARS,
     MAX_QUERY_TERMS,
@@ -15,6 +16,8 @@ from agents_memory.domain.lexical import (
     to_tsquery_literal,
     to_tsvector_literal,
 )
+from agents_memory.domain.lexical.tokens import WORD, tokenise, tokenise_ascii
+from agents_memory.domain.lexical.words import LEXEMES
 
 ANY_TEXT = st.text(st.characters(codec=None, categories=None), max_size=120)
 SAMPLES = """
@@ -249,6 +252,30 @@ def test_any_text_has_bounded_lexemes(text: str) -> None:
         assert 0 < count <= MAX_TERM_FREQUENCY
     assert not row.cut
     assert row.length >= 0
+
+
+ASCII = st.text(st.characters(codec="ascii"), max_size=60) | st.text(
+    "aZ0._-'/:@+#=?!$ ", max_size=30
+)
+
+
+@settings(deadline=None, max_examples=500)
+@given(ASCII)
+def test_ascii_is_read_as_any_other_text(text: str) -> None:
+    tokens = list(tokenise(text))
+    assert tokenise_ascii(text) == [token for _, token in tokens]
+    assert [isinstance(LEXEMES[token], tuple) for _, token in tokens] == [
+        kind == WORD for kind, _ in tokens
+    ]
+
+
+@settings(deadline=None)
+@given((ANY_TEXT | TOKENS | ASCII).map(lambda text: text * 3))
+def test_a_text_too_small_for_the_bounds_is_analysed_as_a_large_one(text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lexical, "_MAX_ENTRY_BYTES", MAX_TSVECTOR_BYTES)
+        counted = analyse(text)
+    assert analyse(text) == counted
 
 
 @settings(deadline=None)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents_memory.domain.redaction import redact
+from agents_memory.domain import redaction
+from agents_memory.domain.redaction import Redacted, redact
 
 ALNUM = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
@@ -310,6 +311,37 @@ def test_redacting_twice_changes_nothing(text: str) -> None:
 def test_any_text_has_a_result(text: str) -> None:
     redacted = redact(text)
     assert (redacted.text == text) == (not redacted.counts)
+
+
+def _redact_by_every_rule(text: str) -> Redacted:
+    rules = tuple((lambda *_: True, replace) for _, replace in redaction._RULES)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(redaction, "_RULES", rules)
+        return redact(text)
+
+
+TYPED = st.text(string.ascii_letters + string.digits + "_-./+=:@", max_size=24)
+BEGINNINGS = st.sampled_from(
+    [
+        *(f"{prefix}{made_up(9)}" for _, hints, _ in redaction.tokens._TOKENS for prefix in hints),
+        *redaction.assignments._HINTS,
+        *("PASSWORD", "Key_Base", "--token", "toKen:", "\u212aey=", "paſſ=", "private", "-U"),
+        *("--USER", "BEARER", "<Private>", "<prıvate>"),
+    ]
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(FRAGMENTS | BEGINNINGS | TYPED | st.text(max_size=4), max_size=8).map("".join))
+def test_leaving_out_rules_that_cannot_apply_changes_nothing(text: str) -> None:
+    """F108"""
+    assert redact(text) == _redact_by_every_rule(text)
+
+
+@pytest.mark.parametrize("sample", [*TOKENS.values(), *SECRETS, *HARMLESS])
+def test_each_sample_is_judged_as_by_every_rule(sample: str) -> None:
+    for text in (sample, sample[1:], sample[:-1], sample.upper(), sample.lower(), f"é{sample}"):
+        assert redact(text) == _redact_by_every_rule(text)
 
 
 @pytest.mark.parametrize(

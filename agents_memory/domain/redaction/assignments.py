@@ -1,0 +1,160 @@
+"""Values given to a name that means a secret."""
+
+import re
+import string
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agents_memory.domain.redaction.marks import lower, put_marks
+from agents_memory.domain.redaction.values import is_placeholder, is_wordy, looks_random
+
+_PASSWORD_NOUNS = (
+    "password|passwd|passphrase|passcode|pass|pwd|密码|密碼|口令|パスワード|비밀번호|пароль"
+    "|contraseña|passwort|kennwort|senha|mot de passe|wachtwoord|hasło"
+)
+_NOUNS = _PASSWORD_NOUNS + "|secret|token|key(?:_base)?|credentials?|authorization|密钥|密鑰|令牌"
+# One of these is in every text that has a noun: the nouns less their endings, the shortest only.
+_STEMS = frozenset(re.sub(r"\(.*?\)\?|.\?", "", _NOUNS).split("|"))
+_HINTS = tuple(stem for stem in _STEMS if not any(other in stem for other in _STEMS - {stem}))
+_ASCII_HINTS = tuple(filter(str.isascii, _HINTS))
+# The last separator, a mere space, counts only after a command line option.
+_ASSIGNMENT = re.compile(
+    rf"({_NOUNS})"
+    r"([\"'`\])\\]{0,4}[ \t]{0,4}(?:=>|:=|[:=：＝])[ \t\u200b-\u200f\ufeff]{0,4}"
+    r"|[ \t]{0,2}(?:是|为|為|は|는|은)[ \t]{0,2}[:：]?[ \t]{0,2}"
+    r"|[ \t]{1,2}(?:is|ist|es|est|é)[ \t:]{1,3}|[ \t]{1,2})"
+)
+_NAME_CHARACTERS = string.ascii_letters + string.digits + "_.-"
+_VALUE = (
+    r"\\?\"([^\"\\\n]{1,MAX}+)|\\?'([^'\\\n]{1,MAX}+)|`([^`\n]{1,MAX}+)"
+    # Letters of alphabets belong to a value; prose in Chinese or Korean goes on right after it.
+    r"|((?:[^\s\"'`<>(){}\[\],;&\\\u0080-\U0010ffff]|[\u00c0-\u024f\u0370-\u052f]){1,MAX}+)"
+)
+# A password may hold these; what else they part is better hidden than half a password shown.
+_REST = re.compile(r"[&;,](?=\S)[^\s\"'`<>]*")
+# The head tells what a value is. Values may overlap, so only the head is read for each.
+_VALUE_HEAD = re.compile(_VALUE.replace("MAX", "128"))
+_VALUE_WHOLE = re.compile(_VALUE.replace("MAX", ""))
+_SECRET_KEY_NAME = re.compile(
+    r"(?:api|access|secret|private|auth|account|encryption|signing|master|service|shared|license"
+    r"|deploy|webhook|client|storage)\Z"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Assigned:
+    """A value beside the name it is given to; `after` is the character that follows it."""
+
+    name: str
+    noun: str
+    separator: str
+    value: str
+    after: str
+    quoted: bool
+
+    @property
+    def environment(self) -> bool:
+        """Written as in an environment file: `NAME=value`."""
+        return self.separator == "=" and self.name.isupper()
+
+
+def may_hold_assignments(_: str, lowered: str) -> bool:
+    """Whether a name that means a secret occurs."""
+    return any(map(lowered.__contains__, _ASCII_HINTS if lowered.isascii() else _HINTS))
+
+
+def replace_assigned(text: str, found: dict[str, int]) -> str:
+    """Replaces what is given to a name that means a secret, if it looks like one."""
+    return put_marks(text, _assigned_spans(text), found)
+
+
+def _assigned_spans(text: str) -> Iterator[tuple[int, int, str]]:
+    done = 0
+    options = "--" in text
+    for match in _ASSIGNMENT.finditer(lower(text)):
+        if not options and match[2].isspace():
+            continue  # Only an option and its value stand beside each other.
+        head = _VALUE_HEAD.match(text, match.end()) if match.start() >= done else None
+        if not head:
+            continue
+        before = text[max(0, match.start() - 50) : match.start()]
+        prefix = before[len(before.rstrip(_NAME_CHARACTERS)) :]
+        before = before.removesuffix(prefix)
+        quoted = head.lastindex != 4
+        # In `ask("Password: ", x)` the quote after the name closes the one before it.
+        closing = quoted and before[-1:] == head[0].lstrip("\\")[0] and before[-1:] not in match[2]
+        if closing or before.endswith("[redacted:"):
+            continue
+        name = prefix + text[slice(*match.span(1))]
+        value, after = head[head.lastindex or 0], text[head.end() : head.end() + 1]
+        kind = _secret_kind(_Assigned(name, match[1], match[2], value, after, quoted))
+        whole = _VALUE_WHOLE.match(text, match.end()) if kind else None
+        if kind and whole:
+            start, end = whole.span(whole.lastindex or 0)
+            rest = _REST.match(text, end) if kind == "password" and not quoted else None
+            end = rest.end() if rest else end
+            done = end if quoted else start + len(text[start:end].rstrip("."))
+            yield start, done, kind
+
+
+def _secret_kind(assigned: _Assigned) -> str | None:
+    """`password` or `secret` if the value is one, None if it is not."""
+    noun, value = assigned.noun, assigned.value
+    prefix = assigned.name[: -len(noun)].lower().rstrip("_-")
+    if (
+        (assigned.separator.isspace() and not assigned.name.startswith("--"))
+        or prefix.endswith(("public", "publickey"))
+        or is_placeholder(value)
+        or _is_code(assigned)
+    ):
+        return None
+    if noun.startswith("key") and not (_SECRET_KEY_NAME.search(prefix) or assigned.environment):
+        return None
+    if noun == "pass" and not (assigned.name.lower().endswith("_pass") or assigned.environment):
+        return None
+    if re.fullmatch(_PASSWORD_NOUNS, noun):
+        return "password" if _is_password(assigned) else None
+    chosen = assigned.environment and "secret" in (noun, prefix[-6:])
+    return "secret" if looks_random(value) or (chosen and _is_password(assigned)) else None
+
+
+def _is_password(assigned: _Assigned) -> bool:
+    value = assigned.value
+    if len(value) < 4 or value[0] in "/~":
+        return looks_random(value)
+    if assigned.quoted:
+        # One word in lower case may be a password; a sentence or a capitalised word is a label.
+        return not is_wordy(value) or (value.isalpha() and value.islower())
+    if not is_wordy(value):
+        return True
+    if any(sign in assigned.separator for sign in ":=：＝") and _PASSPHRASE.fullmatch(value):
+        return True
+    if assigned.noun > "\u3000":
+        return value.isascii() and len(value) >= 6
+    return assigned.separator == "=" and assigned.after not in (",", ")")
+
+
+def _is_code(assigned: _Assigned) -> bool:
+    """A path, a call, an index, an attribute or another name rather than a literal value."""
+    if assigned.quoted:
+        return _PATH.fullmatch(assigned.value) is not None
+    return (
+        assigned.after in ("(", "[", "{")
+        or _PATH.fullmatch(assigned.value) is not None
+        or _ATTRIBUTE.fullmatch(assigned.value) is not None
+        or (not assigned.environment and _is_name(assigned.value))
+    )
+
+
+# Prose joins two words, seldom three.
+_PASSPHRASE = re.compile(r"\w{2,24}(?:[-_+.]\w{2,24}){2,}[.!]?")
+_PATH = re.compile(r"(?:[~.]{0,2}|[A-Za-z]:)(?:/[\w.@-]{1,24}+){2,}+/?")
+_ATTRIBUTE = re.compile(r"[A-Za-z_]+[0-9]?(?:(?:\.|\?\.|->|::)[A-Za-z_]+[0-9]?)+[!?;]?")
+_NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def _is_name(value: str) -> bool:
+    """Two words or more joined as programmers do; in random letters case changes more often."""
+    if not (value.isascii() and value.replace("_", "").isalpha()):
+        return False
+    return 1 < len(_NAME_PARTS.findall(value)) <= len(value) / 3

@@ -1,0 +1,57 @@
+"""Credentials by where they stand: in a URL, in a header, after an option."""
+
+import re
+
+from agents_memory.domain.redaction.marks import lower, put_marks
+from agents_memory.domain.redaction.values import is_placeholder, looks_random
+
+_URL_PASSWORD = re.compile(
+    r"://[^\s:/@\"'<>`]{0,128}+:"
+    r"([^\s\"'<>`@/]{1,256}+(?:@[^\s\"'<>`@/]{1,256}+(?=@))*"
+    r"|(?![0-9]{1,5}[/?#])[^\s\"'<>`@]{1,256}+)(?=@[^\s@])"
+)
+_AUTHORIZATION = re.compile(
+    r"authorization[\"'\\]{0,3}\s{0,4}[:=]\s{0,4}[\"'\\]{0,3}"
+    r"(?:bearer|basic|token|apikey|digest)\s{1,4}([^\s\"'\\,;<>]{8,}+)"
+)
+_BEARER = re.compile(r"(?<![a-z])bearer\s{1,4}([a-z0-9._~+/=-]{16,}+)")
+_USER_OPTION = re.compile(r"(?<![a-z0-9-])(?:-u|--user)[ =][\"']?[^\s:\"']{1,64}+:([^\s\"']{4,}+)")
+
+
+def may_hold_url_passwords(text: str, _: str) -> bool:
+    """Whether there can be a URL with a password."""
+    return "://" in text and "@" in text
+
+
+def replace_url_passwords(text: str, found: dict[str, int]) -> str:
+    """Replaces passwords in URLs and connection strings; the user and the host stay."""
+    spans = (
+        (*match.span(1), "url_password")
+        for match in _URL_PASSWORD.finditer(text)
+        if not is_placeholder(match[1])
+    )
+    return put_marks(text, spans, found)
+
+
+def may_hold_credentials(_: str, lowered: str) -> bool:
+    """Whether there can be credentials in a header, or after `-u` or `--user`."""
+    return "authorization" in lowered or "bearer" in lowered or "-u" in lowered
+
+
+def replace_credentials(text: str, found: dict[str, int]) -> str:
+    """Replaces credentials in `Authorization` headers, after `Bearer`, and of curl's option."""
+    lowered = lower(text)
+    for pattern, hint, kind in (
+        (_AUTHORIZATION, "authorization", "authorization"),
+        (_BEARER, "bearer", "authorization"),
+        (_USER_OPTION, "-u", "password"),
+    ):
+        if hint in lowered:
+            spans = (
+                (*match.span(1), kind)
+                for match in pattern.finditer(lowered)
+                if looks_random(text[slice(*match.span(1))])
+            )
+            text = put_marks(text, spans, found)
+            lowered = lower(text)
+    return text

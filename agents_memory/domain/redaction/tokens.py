@@ -1,0 +1,83 @@
+"""Tokens that can be told by their form."""
+
+import re
+from collections.abc import Iterator
+
+from agents_memory.domain.redaction.marks import put_marks
+from agents_memory.domain.redaction.values import is_placeholder
+
+_A, _B = "[A-Za-z0-9]", "[A-Za-z0-9_-]"
+_PREFIXED: tuple[tuple[str, str, str], ...] = (
+    ("aws_key", "AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    ("github_token", "ghp_ gho_ ghu_ ghs_ ghr_", _A + "{30,}"),
+    ("github_token", "github_pat_", "[A-Za-z0-9_]{22,}"),
+    ("gitlab_token", "glpat- gldt- glrt- glptt- glcbt- glsoat- glft- glagent-", r"[\w.-]{19,}\w"),
+    ("slack_token", "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", _B + "{10,}"),
+    ("stripe_key", "sk_live_ sk_test_ rk_live_ rk_test_ whsec_", _A + "{10,}"),
+    ("anthropic_key", "sk-ant-", _B + "{20,}"),
+    ("openai_key", "sk-proj- sk-svcacct- sk-admin- sk-None- sk-or-v1-", _B + "{20,}"),
+    ("openai_key", "sk-", _A + "{20,}"),
+    ("google_key", "AIza", _B + "{30,}"),
+    ("google_key", "ya29. GOCSPX-", _B + "{20,}"),
+    ("xai_key", "xai-", _A + "{20,}"),
+    ("huggingface_token", "hf_", _A + "{20,}"),
+    ("npm_token", "npm_", _A + "{30,}"),
+    ("pypi_token", "pypi-AgE", _B + "{20,}"),
+    ("sendgrid_key", "SG.", rf"{_B}{{16,32}}\.{_B}{{30,64}}"),
+    ("twilio_key", "SK", r"[0-9a-f]{32}(?![A-Za-z0-9])"),
+    ("jwt", "eyJ", rf"{_B}{{8,512}}+\.{_B}{{8,}}+(?:\.{_B}+)?"),
+    ("age_key", "AGE-SECRET-KEY-1", "[A-Z0-9]{50,}"),
+    ("nostr_key", "nsec1 ncryptsec1", "[02-9ac-hj-np-z]{50,}"),
+    (
+        "api_key",
+        "glsa_ dop_v1_ doo_v1_ shpat_ shpca_ shppa_ shpss_ lin_api_ ntn_ figd_ sbp_ sb_secret_ "
+        "gsk_ r8_ pplx- nvapi- tvly- pcsk_ csk- lsv2_pt_ lsv2_sk_ dckr_pat_ dckr_oat_ rubygems_ "
+        "dapi hvs. hvb. tskey- dp.pt. dp.st. PMAK- sntrys_ sntryu_ NRAK- ATATT3 pscale_tkn_ "
+        "pscale_oauth_ lip_ jina_ bkua_ fc- key-",
+        rf"(?=[A-Za-z_-]{{0,24}}[0-9]){_B}{{20,}}",
+    ),
+)
+_SHAPED: tuple[tuple[str, str, str], ...] = (
+    ("telegram_token", ":AA", r"(?<![0-9A-Za-z])[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}"),
+    ("discord_token", ".", rf"(?<!{_A})[MNO]{_B}{{23,27}}\.{_B}{{6}}\.{_B}{{27,40}}"),
+    ("webhook", "hooks.slack.com/", r"(?<=hooks\.slack\.com/)[a-z]{1,12}/[A-Za-z0-9/]{20,}"),
+    ("webhook", "/api/webhooks/", rf"(?<=/api/webhooks/)[0-9]{{10,25}}/{_B}{{20,}}"),
+)
+
+
+def _compiled() -> Iterator[tuple[str, tuple[str, ...], re.Pattern[str]]]:
+    for kind, prefixes, body in _PREFIXED:
+        hints = tuple(prefixes.split())
+        starts = "|".join(map(re.escape, hints))
+        yield kind, hints, re.compile(rf"(?<![A-Za-z0-9])(?:{starts}){body}", re.ASCII)
+    for kind, hint, pattern in _SHAPED:
+        yield kind, (hint,), re.compile(pattern)
+
+
+_TOKENS = tuple(_compiled())
+# Every token lies in one run of these, and none is shorter.
+_LONG_RUN = re.compile(r"[A-Za-z0-9_.:/-]{15,}+")
+_BEGINNING = re.compile(
+    "(?<![A-Za-z0-9])(?:"
+    + "|".join(re.escape(prefix) for _, prefixes, _ in _PREFIXED for prefix in prefixes.split())
+    + ")|"
+    + "|".join(pattern for _, _, pattern in _SHAPED)
+)
+
+
+def may_hold_tokens(text: str, _: str) -> bool:
+    """Whether there can be a token: something long that begins like one."""
+    return any(map(_BEGINNING.search, _LONG_RUN.findall(text)))
+
+
+def replace_tokens(text: str, found: dict[str, int]) -> str:
+    """Replaces tokens of a known form."""
+    for kind, hints, pattern in _TOKENS:
+        if any(hint in text for hint in hints):
+            spans = (
+                (token.start(), token.end(), kind)
+                for token in pattern.finditer(text)
+                if not is_placeholder(token[0])
+            )
+            text = put_marks(text, spans, found)
+    return text
