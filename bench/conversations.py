@@ -1,5 +1,10 @@
-"""Reads a file in LoCoMo's layout: conversations of turns, and questions with their evidence."""
+"""Conversations of turns, and questions with their evidence, as public sets lay them out.
 
+LoCoMo: one JSON list of samples. MemDaily (Chinese) and the generated sets of Letta: JSON lines,
+plain or gzipped, told apart by their keys.
+"""
+
+import gzip
 import json
 import re
 from dataclasses import dataclass
@@ -22,7 +27,7 @@ class Turn:
 @dataclass(frozen=True, slots=True)
 class Question:
     text: str
-    category: int
+    category: str
     evidence: tuple[str, ...]
 
 
@@ -35,10 +40,61 @@ class Sample:
 
 def load(path: Path) -> list[Sample]:
     """All samples; questions without evidence and adversarial ones are left out."""
-    return [_sample(raw) for raw in json.loads(path.read_text(encoding="utf-8"))]
+    data = path.read_bytes()
+    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+    if ".jsonl" in path.suffixes:
+        lines = [json.loads(line) for line in text.splitlines()]
+        return [_of_line(number, raw) for number, raw in enumerate(lines)]
+    return [_of_locomo(raw) for raw in json.loads(text)]
 
 
-def _sample(raw: dict[str, Any]) -> Sample:
+def _of_line(number: int, raw: dict[str, Any]) -> Sample:
+    if "facts" in raw:
+        return _of_letta(f"facts-{number}", raw)
+    return _of_memdaily(f"{raw['set']}-{raw['tid']}", raw)
+
+
+def _of_memdaily(name: str, raw: dict[str, Any]) -> Sample:
+    """Messages of one person; the category is the sort of question."""
+    turns = [
+        Turn(
+            str(message["mid"]),
+            "我",
+            message["message"],
+            datetime.strptime(re.sub(r"周. ", "", message["time"]), "%Y年%m月%d日 %H:%M").replace(
+                tzinfo=UTC
+            ),
+        )
+        for message in raw["messages"]
+    ]
+    known = {turn.id for turn in turns}
+    category = raw["set"].split("_")[1]
+    questions = [
+        Question(asked["question"], category, evidence)
+        for asked in raw["questions"]
+        if (evidence := tuple(i for i in map(str, asked["target_step_id"]) if i in known))
+    ]
+    return Sample(name, tuple(turns), tuple(questions))
+
+
+def _of_letta(name: str, raw: dict[str, Any]) -> Sample:
+    """Facts about invented people; a question may need several of them."""
+    turns = [Turn(str(i), "notes", fact, None) for i, fact in enumerate(raw["facts"])]
+    questions = [
+        Question(
+            question,
+            "one fact" if len(supporting) == 1 else "several facts",
+            tuple(map(str, supporting)),
+        )
+        for question, supporting in zip(
+            raw["question"], raw["supporting_fact_indices"], strict=True
+        )
+        if supporting
+    ]
+    return Sample(name, tuple(turns), tuple(questions))
+
+
+def _of_locomo(raw: dict[str, Any]) -> Sample:
     conversation = raw["conversation"]
     numbers = sorted(
         int(m[1]) for key in conversation if (m := re.fullmatch(r"session_(\d+)", key))
@@ -57,7 +113,7 @@ def _sample(raw: dict[str, Any]) -> Sample:
     for qa in raw["qa"]:
         evidence = _evidence(qa.get("evidence"), known)
         if evidence and qa["category"] != ADVERSARIAL:
-            questions.append(Question(str(qa["question"]), qa["category"], evidence))
+            questions.append(Question(str(qa["question"]), CATEGORIES[qa["category"]], evidence))
     return Sample(raw["sample_id"], tuple(turns), tuple(questions))
 
 

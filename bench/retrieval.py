@@ -2,9 +2,9 @@
 
     python -m bench.retrieval FILE [--limit-samples N] [--turns-only]
 
-FILE has LoCoMo's layout. Every turn is stored through intake as a message with speaker and time,
-one conversation one venue; every question is searched through recall, with that venue as filter
-and, for the shared pool, without one.
+FILE is LoCoMo, or a set in one of the other layouts that `bench.conversations` reads. Every turn is
+stored through intake as a message with speaker and time, one conversation one venue; every question
+is searched through recall, with that venue as filter and, for the shared pool, without one.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from agents_memory.storage.notify import Hints
 from agents_memory.storage.vectors import ChunkVector, digest
 from bench import conversations, report
 from bench.cached_embedder import CachedEmbedder
-from bench.conversations import CATEGORIES, Question, Sample
+from bench.conversations import Question, Sample
 from bench.pool import fresh_pool
 from cold.passes.context import Context
 
@@ -149,7 +149,7 @@ async def run(path: Path, limit_samples: int | None, *, context: bool) -> None:
             report.note(f"{sample.id}: {len(sample.turns)} turns")
         await count(cold)
         recall = Recall(hot, embedder, embed_deadline_s=60)
-        own: dict[int, list[Figures]] = defaultdict(list)
+        own: dict[str, list[Figures]] = defaultdict(list)
         shared: list[Figures] = []
         for sample in samples:
             for question in sample.questions:
@@ -165,7 +165,7 @@ async def run(path: Path, limit_samples: int | None, *, context: bool) -> None:
 
 
 def _print(
-    own: dict[int, list[Figures]],
+    own: dict[str, list[Figures]],
     everything: list[Figures],
     shared: list[Figures],
     embedder: str,
@@ -173,13 +173,12 @@ def _print(
     context: bool,
 ) -> None:
     total, pooled = mean(everything), mean(shared)
-    by_category = {CATEGORIES[category]: mean(rows) for category, rows in sorted(own.items())}
+    by_category = {category: mean(rows) for category, rows in sorted(own.items())}
     rows = [
         ("all", len(everything), *total.values()),
         *(
-            (name, len(own[category]), *by_category[name].values())
-            for category, name in sorted(CATEGORIES.items())
-            if category in own
+            (category, len(own[category]), *figures.values())
+            for category, figures in by_category.items()
         ),
         ("shared pool", len(shared), *pooled.values()),
     ]

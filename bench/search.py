@@ -25,7 +25,7 @@ from agents_memory.embedding.profiles import Profile
 from agents_memory.embedding.protocol import Embedder, Vector
 from agents_memory.services.candidates import ARM_LIMIT
 from agents_memory.services.recall import Recall, RecallRequest
-from agents_memory.storage import vectors
+from agents_memory.storage import tags, vectors
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.vectors import Model
 from bench import conversations, report
@@ -95,14 +95,14 @@ class Case:
         }
 
 
-def cases(user_id: int) -> dict[str, Case]:
-    """From everything down to a thousandth."""
+def cases(user_id: int, tag_id: int) -> dict[str, Case]:
+    """From everything down to a thousandth; `tag_id` is of one of the projects."""
     middle = BEGIN + timedelta(days=DAYS / 2)
     window = timedelta(days=DAYS / 1000)
     return {
         "none": Case(Filters(user_id)),
         "platform 25 %": Case(Filters(user_id, platform="codex")),
-        "project 1 %": Case(Filters(user_id, projects=(project_name(7),))),
+        "project 1 %": Case(Filters(user_id, projects=(tag_id,))),
         "dates 0.1 %": Case(Filters(user_id, since=middle, until=middle + window)),
     }
 
@@ -143,11 +143,7 @@ class Measured:
         """The bare scan, and what the vector arm finds beside it."""
         async with self.database.acquire() as connection:
             filters = case.filters
-            tag = None
-            if filters.projects is not None:
-                tag = await connection.fetchval(
-                    "SELECT id FROM project_tags WHERE name = $1", filters.projects[0]
-                )
+            [tag] = filters.projects or [None]
             sql = EXACT.format(table=self.model.message_table)
             matching = (filters.user_id, filters.platform, tag, filters.since, filters.until)
             before = cpu_seconds([self.pid])
@@ -218,12 +214,14 @@ async def run(messages: int, queries: int, data: Path | None, *, index: bool) ->
     async with fresh_pool(embedder.profile) as pool:
         user_id, model = await prepare(pool, corpus, messages, index=index)
         hot = pool.database("hot", max_size=1)
+        tag_id = await hot.run(lambda c: tags.find_project(c, project_name(7)))
+        assert tag_id is not None, "it was loaded"
         measured = Measured(hot, model)
         await measured.watch()
         recall = Recall(hot, Prepared(embedder.profile, known))
-        found = cases(user_id)
+        found = cases(user_id, tag_id)
         for warm in (True, False):
-            found = cases(user_id)
+            found = cases(user_id, tag_id)
             for question in questions[: WARM_UP if warm else None]:
                 for case in found.values():
                     await measured.search(case, recall, question)

@@ -43,10 +43,11 @@ class Wanted:
 
     def request(self, user_id: int) -> RecallRequest:
         """The same as a request to the recall of every tool."""
-        project = None if not self.project else normalise_tag(self.project)
+        project = None
+        if self.project:
+            project = normalise_tag(self.project) or repair(self.project).text
         filters = Filters(
             user_id=user_id,
-            projects=None if not self.project else (project or repair(self.project).text,),
             since=self.said.start,
             until=self.said.end,
             role=self.role,
@@ -55,7 +56,7 @@ class Wanted:
             venue=None if not self.venue else repair(self.venue).text,
             include_archived=self.archived,
         )
-        return RecallRequest(self.query, filters, self.limit, self.max_tokens)
+        return RecallRequest(self.query, filters, self.limit, self.max_tokens, project=project)
 
 
 @click.command("search", epilog=f"{EXAMPLE}\n\n{EPILOG}")

@@ -8,13 +8,13 @@ from datetime import datetime
 class Filters:
     """Conditions that all hold; None asks for nothing.
 
-    `projects` are tag names (aliases resolved), `since` is inclusive and `until` exclusive (aware
-    datetimes, compared with when a thing was said), `device` also lets pinned rows through, and
-    `venue` matches exactly or as a prefix before a colon.
+    `projects` are ids of project tags (aliases resolved), `since` is inclusive and `until`
+    exclusive (aware datetimes, compared with when a thing was said), `device` also lets pinned rows
+    through, and `venue` matches exactly or as a prefix before a colon.
     """
 
     user_id: int
-    projects: tuple[str, ...] | None = None
+    projects: tuple[int, ...] | None = None
     since: datetime | None = None
     until: datetime | None = None
     role: str | None = None

@@ -33,28 +33,28 @@ _NEGATION_WORDS = (
 _NEGATIONS = frozenset(_NEGATION_WORDS.split())
 
 
-def bm25(
-    tf: int,
-    df: int,
-    n_docs: int,
-    length: int,
-    avg_length: float,
-    k1: float = BM25_K1,
-    b: float = BM25_B,
-) -> float:
-    """The score one query term adds to a document; 0 for a term it does not have, never negative.
+def idf(df: int, n_docs: int) -> float:
+    """How much a term tells that `df` of `n_docs` documents hold; never negative.
 
-    `tf` is its frequency in the document, `df` the number of documents that have it among `n_docs`
-    (statistics may lag behind: both are raised to what is certain); `length` and `avg_length` are
-    in words. Robertson and Zaragoza 2009, with Lucene's idf ln(1 + (N - df + ½) / (df + ½)).
+    Statistics may lag behind: both are raised to what is certain. Lucene's form of Robertson and
+    Zaragoza 2009: ln(1 + (N - df + ½) / (df + ½)).
+    """
+    df = max(df, 1)
+    n_docs = max(n_docs, df)
+    return log(1 + (n_docs - df + 0.5) / (df + 0.5))
+
+
+def saturation(
+    tf: int, length: int, avg_length: float, k1: float = BM25_K1, b: float = BM25_B
+) -> float:
+    """By how much a term's idf counts in a document that holds it `tf` times; 0 if it does not.
+
+    Times the idf it is the term's part of BM25; `length` and `avg_length` are in words.
     """
     if tf <= 0:
         return 0.0
-    df = max(df, 1)
-    n_docs = max(n_docs, df)
-    idf = log(1 + (n_docs - df + 0.5) / (df + 0.5))
     relative = length / avg_length if avg_length > 0 else 1.0
-    return idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * relative))
+    return tf * (k1 + 1) / (tf + k1 * (1 - b + b * relative))
 
 
 def fuse_min_max(

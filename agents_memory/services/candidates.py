@@ -1,21 +1,26 @@
 """What a query may find, with a score from each arm for every candidate."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from heapq import nsmallest
 
 from agents_memory.domain.filters import Filters
-from agents_memory.domain.lexical import to_tsquery_literal
-from agents_memory.domain.ranking import bm25
-from agents_memory.storage import context, lexemes, memories, messages, vectors
+from agents_memory.domain.ranking import idf, saturation
+from agents_memory.storage import lexemes, vectors, words
 from agents_memory.storage.connections import Connection
+from agents_memory.storage.lexemes import Frequency
 from agents_memory.storage.vectors import Model, Vector
+from agents_memory.storage.words import Choice, Held
 
-# How many rows the keyword arm may score, and how many of each arm are ranked. Bounds, not tuning:
-# with them a query of common words costs the same as one of rare words.
-MAX_KEYWORD_CANDIDATES = 3_000
-ARM_LIMIT = 200
+# How many texts may be expected to hold the words that choose the candidates of a keyword arm, how
+# many of these are scored, and how many of each arm are ranked. With these bounds a query of common
+# words costs about the same as one of rare words (docs/decisions/0006).
+MAX_HOLDING = 1_000
+MAX_SCORED = 300
+ARM_LIMIT = 100
 
-LexemeCounts = dict[int, tuple[int, tuple[int, ...]]]
+NEVER_COUNTED = Frequency(1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +39,13 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What BM25 asks of the whole pool; `frequencies` holds lexemes of two documents or more."""
+    """What is known of the whole pool: how many messages, their average length in words, and for
+    each term in how many messages and around how many it occurs."""
 
     documents: int
     average_length: float
-    frequencies: Mapping[str, int]
+    own: Mapping[str, int]
+    surrounding: Mapping[str, int]
 
 
 async def load_statistics(connection: Connection, terms: Sequence[str]) -> Statistics:
@@ -47,24 +54,33 @@ async def load_statistics(connection: Connection, terms: Sequence[str]) -> Stati
     documents, words = totals.documents, totals.words
     if documents == 0:
         documents, words = await lexemes.count_documents(connection)
-    frequencies = await lexemes.list_counts(connection, terms)
-    return Statistics(documents, words / documents if documents else 1.0, frequencies)
+    counted = await lexemes.list_counts(connection, terms)
+    frequencies = {term: counted.get(term, NEVER_COUNTED) for term in terms}
+    return Statistics(
+        documents,
+        words / documents if documents else 1.0,
+        {term: frequency.documents for term, frequency in frequencies.items()},
+        # What stands in a message stands in its context, however late that is counted.
+        {
+            term: max(frequency.contexts, frequency.documents)
+            for term, frequency in frequencies.items()
+        },
+    )
 
 
-def rarest(terms: Sequence[str], statistics: Statistics) -> list[str]:
+def rarest(frequencies: Mapping[str, int], documents: int) -> Choice:
     """The terms that choose the candidates: the rarest, while they are expected to fit.
 
     At least one. Common words still count in the score of what the rare ones found.
     """
-    ordered = sorted(terms, key=lambda term: statistics.frequencies.get(term, 1))
     chosen: list[str] = []
     expected = 0
-    for term in ordered:
-        expected += statistics.frequencies.get(term, 1)
-        if chosen and expected > MAX_KEYWORD_CANDIDATES:
+    for term in sorted(frequencies, key=lambda term: frequencies[term]):
+        if chosen and expected + frequencies[term] > MAX_HOLDING:
             break
+        expected += frequencies[term]
         chosen.append(term)
-    return chosen
+    return Choice(chosen, expected, documents)
 
 
 async def gather(
@@ -75,8 +91,6 @@ async def gather(
     query: Vector | None,
 ) -> Candidates:
     """Candidates of all arms from messages and memories, each scored in every arm."""
-    statistics = await load_statistics(connection, terms)
-    chosen = to_tsquery_literal(rarest(terms, statistics)) if terms else ""
     cosine: dict[int, float] = {}
     near_memories: dict[int, float] = {}
     if model is not None and query is not None:
@@ -85,24 +99,37 @@ async def gather(
             near_memories = await vectors.search_memories(
                 connection, model, filters, query, ARM_LIMIT
             )
-    counts: LexemeCounts = {}
-    around: LexemeCounts = {}
+    own_words: dict[int, float] = {}
+    surrounding: dict[int, float] = {}
     memory_ids = frozenset(near_memories)
-    if chosen:
-        found = await messages.find_by_lexemes(connection, filters, chosen, MAX_KEYWORD_CANDIDATES)
-        nearby = await context.find_by_lexemes(connection, filters, chosen, MAX_KEYWORD_CANDIDATES)
-        ids = sorted({*found, *nearby, *cosine})
-        counts = await messages.count_lexemes(connection, ids, terms)
-        around = await context.count_lexemes(connection, ids, terms)
+    if terms:
+        statistics = await load_statistics(connection, terms)
+        chosen = rarest(statistics.own, statistics.documents)
+        holding = await words.find_messages(
+            connection,
+            filters,
+            terms,
+            own=chosen,
+            surrounding=rarest(statistics.surrounding, statistics.documents),
+            limit=MAX_SCORED,
+        )
+        held, around = await words.count_in_messages(connection, holding | cosine.keys(), terms)
         if not filters.only_messages:
-            named = await memories.find_by_lexemes(
-                connection, filters, chosen, MAX_KEYWORD_CANDIDATES
+            told = await words.find_memories(
+                connection,
+                filters,
+                terms,
+                own=chosen,
+                also=near_memories.keys(),
+                limit=MAX_SCORED,
             )
-            memory_ids |= frozenset(named)
-            counts |= await memories.count_lexemes(connection, sorted(memory_ids), terms)
-    keyword = score(terms, counts, statistics)
-    surrounding = keyword | score(terms, around, _of_contexts(statistics, around))
-    best = {*_best(keyword), *_best(surrounding)}
+            memory_ids |= told.keys()
+            held = {**held, **told}
+        own_words = score(terms, held, statistics, statistics.average_length)
+        # Contexts are longer, so their length is compared among themselves.
+        average = sum(text.length for text in around.values()) / max(len(around), 1)
+        surrounding = own_words | score(terms, around, statistics, average)
+    best = {*_best(own_words), *_best(surrounding)}
     cosine |= near_memories
     if model is not None and query is not None:
         missing = [item for item in best if item not in cosine]
@@ -112,7 +139,7 @@ async def gather(
         cosine |= await vectors.compare_memories(connection, model, of_memories, query)
     kept = best | set(cosine)
     return Candidates(
-        {item: keyword.get(item, 0.0) for item in kept},
+        {item: own_words.get(item, 0.0) for item in kept},
         {item: surrounding.get(item, 0.0) for item in kept},
         cosine,
         memory_ids,
@@ -120,28 +147,27 @@ async def gather(
 
 
 def _best(scores: Mapping[int, float]) -> list[int]:
-    return sorted(scores, key=lambda item: (-scores[item], -item))[:ARM_LIMIT]
+    return nsmallest(ARM_LIMIT, scores, key=lambda item: (-scores[item], -item))
 
 
-def _of_contexts(statistics: Statistics, around: LexemeCounts) -> Statistics:
-    """The same frequencies; contexts are longer, so their length is compared among themselves."""
-    lengths = [length for length, _ in around.values()]
-    return replace(statistics, average_length=sum(lengths) / len(lengths) if lengths else 1.0)
+def score(
+    terms: Sequence[str], texts: Mapping[int, Held], statistics: Statistics, average_length: float
+) -> dict[int, float]:
+    """BM25 of every text that holds a term.
 
-
-def score(terms: Sequence[str], counts: LexemeCounts, statistics: Statistics) -> dict[int, float]:
-    """BM25 of every item that holds a term; items without any are left out."""
+    A word tells as much around a message as in it: frequencies are those of messages (with those of
+    contexts instead, recall@10 on LoCoMo fell from .708 to .700).
+    """
     # The counted statistics may lag behind what was just inserted, so what is seen here counts too.
-    seen = [sum(1 for _, held in counts.values() if held[i]) for i in range(len(terms))]
-    documents = max(statistics.documents, len(counts), 1)
-    frequency = [max(statistics.frequencies.get(term, 1), seen[i]) for i, term in enumerate(terms)]
-    scores: dict[int, float] = {}
-    for item, (length, held) in counts.items():
-        total = sum(
-            bm25(tf, frequency[i], documents, length, statistics.average_length)
-            for i, tf in enumerate(held)
-            if tf
+    seen = Counter(place for text in texts.values() for place in text.counts)
+    documents = max(statistics.documents, len(texts), 1)
+    weights = [
+        idf(max(statistics.own[term], seen[place]), documents) for place, term in enumerate(terms)
+    ]
+    return {
+        item: sum(
+            weights[place] * saturation(count, text.length, average_length)
+            for place, count in text.counts.items()
         )
-        if total > 0:
-            scores[item] = total
-    return scores
+        for item, text in texts.items()
+    }

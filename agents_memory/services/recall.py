@@ -33,13 +33,17 @@ log = get_logger()
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
-    """What to look for. `limit` items at most, of `max_tokens` together (estimated)."""
+    """What to look for. `limit` items at most, of `max_tokens` together (estimated).
+
+    `project` is a tag's name; it and its aliases take the place of the projects in `filters`.
+    """
 
     query: str | None
     filters: Filters
     limit: int = 10
     max_tokens: int = 2_000
     session: str | None = None
+    project: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,7 @@ class Recall:
 
     async def search(self, request: RecallRequest) -> RecallAnswer:
         """Answers any query string; raises DatabaseUnavailable when the pool cannot be asked."""
-        request, unknown = await self._with_aliases(request)
+        request, unknown = await self._with_project(request)
         if unknown is not None:
             return RecallAnswer("none", (), note=unknown)
         query = clean_query(request.query)
@@ -93,21 +97,17 @@ class Recall:
         self._expose([item.id for item in answer.items], request.session)
         return answer
 
-    async def _with_aliases(self, request: RecallRequest) -> tuple[RecallRequest, str | None]:
-        asked = request.filters.projects
-        if asked is None:
+    async def _with_project(self, request: RecallRequest) -> tuple[RecallRequest, str | None]:
+        name = request.project
+        if name is None:
             return request, None
-
-        async def resolve(connection: Connection) -> list[str]:
-            return [name for tag in asked for name in await tags.resolve_projects(connection, tag)]
-
-        names = await self._database.run(resolve)
-        if not names:
+        found = await self._database.run(lambda c: tags.resolve_projects(c, name))
+        if not found:
             return request, (
                 "no project of this name is known (yet: a new one is within seconds of its first "
                 "message); search without p_tag to see which are"
             )
-        return replace(request, filters=replace(request.filters, projects=tuple(names))), None
+        return replace(request, filters=replace(request.filters, projects=found)), None
 
     async def _newest(self, request: RecallRequest) -> RecallAnswer:
         wanted = request.limit

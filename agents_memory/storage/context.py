@@ -4,11 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from agents_memory.domain.filters import Filters
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
-from agents_memory.storage.lexemes import occurrences
-from agents_memory.storage.messages import filter_arguments
 
 SQL = queries.load("context")
 
@@ -57,23 +54,3 @@ async def write_context(
     await connection.execute(
         SQL["write_context"].sql, message_id, previous_id, lexemes, lexeme_count
     )
-
-
-async def find_by_lexemes(
-    connection: Connection, filters: Filters, tsquery: str, limit: int
-) -> list[int]:
-    """Ids of the newest messages whose context holds any lexeme of the query."""
-    rows = await connection.fetch(
-        SQL["find_by_context"].sql, *filter_arguments(filters), limit, tsquery
-    )
-    return [row["id"] for row in rows]
-
-
-async def count_lexemes(
-    connection: Connection, ids: Sequence[int], lexemes: Sequence[str]
-) -> dict[int, tuple[int, tuple[int, ...]]]:
-    """For each message with a context its length in words and how often each lexeme occurs."""
-    rows = await connection.fetch(
-        SQL["count_context_lexemes"].sql, list(ids), *occurrences(lexemes)
-    )
-    return {row["id"]: (row["lexeme_count"], tuple(row["counts"])) for row in rows}

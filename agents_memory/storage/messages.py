@@ -10,7 +10,7 @@ from agents_memory.domain.filters import Filters
 from agents_memory.domain.messages import Draft, Role, Screening, Trust
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
-from agents_memory.storage.lexemes import occurrences
+from agents_memory.storage.plans import planned_for_values
 
 SQL = queries.load("messages")
 
@@ -131,26 +131,9 @@ def filter_arguments(filters: Filters) -> tuple[Any, ...]:
 
 async def list_recent(connection: Connection, filters: Filters, limit: int) -> list[int]:
     """Ids of the newest messages that match, newest first."""
-    rows = await connection.fetch(SQL["list_recent"].sql, *filter_arguments(filters), limit)
+    async with planned_for_values(connection):
+        rows = await connection.fetch(SQL["list_recent"].sql, *filter_arguments(filters), limit)
     return [row["id"] for row in rows]
-
-
-async def find_by_lexemes(
-    connection: Connection, filters: Filters, tsquery: str, limit: int
-) -> list[int]:
-    """Ids of the newest messages that hold any lexeme of the query."""
-    rows = await connection.fetch(
-        SQL["find_by_lexemes"].sql, *filter_arguments(filters), limit, tsquery
-    )
-    return [row["id"] for row in rows]
-
-
-async def count_lexemes(
-    connection: Connection, ids: Sequence[int], lexemes: Sequence[str]
-) -> dict[int, tuple[int, tuple[int, ...]]]:
-    """For each message its length in words and how often each lexeme occurs in it."""
-    rows = await connection.fetch(SQL["count_lexemes"].sql, list(ids), *occurrences(lexemes))
-    return {row["id"]: (row["lexeme_count"], tuple(row["counts"])) for row in rows}
 
 
 async def list_for_pass(connection: Connection, ids: Sequence[int]) -> list[PassItem]:
@@ -244,9 +227,10 @@ async def list_for_brief(
     limit: int,
 ) -> list[int]:
     """Ids of the newest clear turns of this platform and device, or of the others."""
-    rows = await connection.fetch(
-        SQL["list_for_brief"].sql, user_id, since, platform, device, here, limit
-    )
+    async with planned_for_values(connection):
+        rows = await connection.fetch(
+            SQL["list_for_brief"].sql, user_id, since, platform, device, here, limit
+        )
     return [row["id"] for row in rows]
 
 

@@ -1,7 +1,8 @@
 """Loads the named SQL statements that lie in `storage/sql/`.
 
 A statement starts with `-- name: verb_noun`, followed by one comment line that says what it is for.
-A `(template)` holds `{identifiers}`, which `render` fills in after checking them.
+A `(template)` holds `{identifiers}`, which `render` fills in after checking them. A line
+`-- include: name` stands for a fragment of `filters.sql`, which begins with `-- fragment: name`.
 """
 
 import re
@@ -13,6 +14,9 @@ from types import MappingProxyType
 from agents_memory.domain.errors import ConfigurationError
 
 _HEADER = re.compile(r"^-- name: (?P<name>[a-z][a-z0-9_]*)(?P<template> \(template\))?\s*$", re.M)
+_FRAGMENT = re.compile(r"^-- fragment: (?P<name>[a-z][a-z0-9_]*)\s*$", re.M)
+_INCLUDE = re.compile(r"^-- include: (?P<name>[a-z][a-z0-9_]*)$", re.M)
+FRAGMENTS = "filters"
 _IDENTIFIER = re.compile(r'(?:[a-z_][a-z0-9_]{0,62}|"(?:[^"\x00]|"")+")\Z')
 
 
@@ -40,14 +44,25 @@ class Statement:
 @cache
 def load(aggregate: str) -> MappingProxyType[str, Statement]:
     """The statements of `sql/<aggregate>.sql` by name; duplicates and empty ones are refused."""
-    source = resources.files("agents_memory.storage").joinpath(f"sql/{aggregate}.sql")
-    return MappingProxyType(_parse(aggregate, source.read_text(encoding="utf-8")))
+    return MappingProxyType(_parse(aggregate, _read(aggregate)))
 
 
 def aggregates() -> tuple[str, ...]:
     """The names of all statement files."""
     folder = resources.files("agents_memory.storage").joinpath("sql")
-    return tuple(sorted(f.name[:-4] for f in folder.iterdir() if f.name.endswith(".sql")))
+    names = {f.name[:-4] for f in folder.iterdir() if f.name.endswith(".sql")}
+    return tuple(sorted(names - {FRAGMENTS}))
+
+
+def _read(name: str) -> str:
+    source = resources.files("agents_memory.storage").joinpath(f"sql/{name}.sql")
+    return source.read_text(encoding="utf-8")
+
+
+@cache
+def _fragments() -> dict[str, str]:
+    _, *parts = _FRAGMENT.split(_read(FRAGMENTS))
+    return {name: text.strip() for name, text in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def _parse(aggregate: str, text: str) -> dict[str, Statement]:
@@ -59,5 +74,6 @@ def _parse(aggregate: str, text: str) -> dict[str, Statement]:
         body = [line for line in sql.splitlines() if line and not line.startswith("--")]
         if name in statements or not body:
             raise ConfigurationError(f"{aggregate}.sql: {name} is empty or stands there twice")
+        sql = _INCLUDE.sub(lambda found: _fragments()[found["name"]], sql)
         statements[name] = Statement(name, f"-- {name}\n{sql}", header["template"] is not None)
     return statements

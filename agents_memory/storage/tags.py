@@ -17,10 +17,10 @@ async def find_project(connection: Connection, name: str) -> int | None:
     return None if value is None else int(value)
 
 
-async def resolve_projects(connection: Connection, name: str) -> tuple[str, ...]:
-    """All names that mean the same project; empty when nobody knows the name."""
+async def resolve_projects(connection: Connection, name: str) -> tuple[int, ...]:
+    """The ids of all tags that mean the same project; empty when nobody knows the name."""
     rows = await connection.fetch(SQL["resolve_projects"].sql, name)
-    return tuple(row["name"] for row in rows)
+    return tuple(row["id"] for row in rows)
 
 
 async def list_project_names(connection: Connection) -> list[str]:

@@ -1,6 +1,7 @@
 """Vectors: one table for each kind of owner and model; the active model is a row."""
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from agents_memory.domain.filters import Filters
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.messages import filter_arguments
+from agents_memory.storage.plans import planned_for_values
 
 SQL = queries.load("vectors")
 TABLES = queries.load("vector_tables")
@@ -185,6 +187,15 @@ async def replace_memory_vectors(
         )  # fmt: skip
 
 
+async def add_memory_vectors(
+    connection: Connection, model: Model, memory_id: int, chunks: Sequence[ChunkVector]
+) -> None:
+    """The first vectors of a memory; where somebody was faster, theirs stay."""
+    sql = SQL["add_memory_vector"].render(table=model.memory_table)
+    for number, chunk in enumerate(chunks):
+        await connection.execute(sql, memory_id, number, chunk.content_hash, chunk.vector)
+
+
 async def list_message_chunks(
     connection: Connection, model: Model, ids: Sequence[int]
 ) -> dict[int, list[ChunkVector]]:
@@ -228,14 +239,15 @@ async def search_messages(
         if len(found) == limit:
             return found
     sql = SQL["search_message_vectors"].render(table=model.message_table)
-    rows = await connection.fetch(sql, *filter_arguments(filters), limit, query)
+    async with planned_for_values(connection):
+        rows = await connection.fetch(sql, *filter_arguments(filters), limit, query)
     return {row["id"]: float(row["cosine"]) for row in rows}
 
 
 async def _too_many_to_scan(connection: Connection, model: Model, filters: Filters) -> bool:
-    sql = SQL["count_matching_vectors"].render(table=model.message_table)
-    matching = await connection.fetchval(sql, *filter_arguments(filters), EXACT_ROWS + 1)
-    return bool(matching > EXACT_ROWS)
+    sql = SQL["estimate_matching_vectors"].render(table=model.message_table)
+    plan = json.loads(await connection.fetchval(sql, *filter_arguments(filters)))
+    return bool(plan[0]["Plan"]["Plan Rows"] > EXACT_ROWS)
 
 
 async def _search_index(
@@ -243,7 +255,7 @@ async def _search_index(
 ) -> dict[int, float]:
     chunks = limit * OVER_FETCH
     sql = SQL["search_message_index"].render(table=model.message_table)
-    async with connection.transaction():
+    async with planned_for_values(connection):
         await connection.execute(SQL["allow_index"].sql, str(min(chunks, MAX_EF_SEARCH)))
         rows = await connection.fetch(sql, *filter_arguments(filters), limit, chunks, query)
     return {row["id"]: float(row["cosine"]) for row in rows}
@@ -302,9 +314,11 @@ async def search_memories(
     """Cosine of the nearest active memories that match, the nearest first."""
     sql = SQL["search_memory_vectors"].render(table=model.memory_table)
     projects = None if filters.projects is None else list(filters.projects)
-    rows = await connection.fetch(
-        sql, filters.user_id, projects, filters.since, filters.until, filters.platform, limit, query
-    )
+    async with planned_for_values(connection):
+        rows = await connection.fetch(
+            sql, filters.user_id, projects, filters.since, filters.until, filters.platform, limit,
+            query,
+        )  # fmt: skip
     return {row["id"]: float(row["cosine"]) for row in rows}
 
 

@@ -129,7 +129,9 @@ async def test_document_frequencies_are_counted(use: Services, cold_database: Da
     assert totals.documents == 3
     assert totals.counted_at is not None
     # What one message alone holds is not kept.
-    assert counts == {"heron": 3}
+    assert counts["heron"].documents == 3
+    assert counts["heron"].contexts == 3
+    assert "graz" not in counts or counts["graz"].documents == 0
 
 
 async def test_a_planted_order_is_quarantined_and_goes_no_further(

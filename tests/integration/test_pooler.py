@@ -151,10 +151,10 @@ async def test_our_settings_hold_in_each_block_and_nowhere_else(
 ) -> None:
     """What one client set, prepared or locked is never met by the next one."""
     asked = (
-        "SELECT current_setting('search_path'), current_setting('plan_cache_mode'), "
+        "SELECT current_setting('search_path'), current_setting('jit'), "
         "current_setting('statement_timeout'), current_setting('application_name')"
     )
-    ours = (f'"{SCHEMA}", public', "force_custom_plan", "30s", "pooled")
+    ours = (f'"{SCHEMA}", public', "off", "30s", "pooled")
     for _ in range(6):
         async with pooled.acquire() as connection:
             assert [tuple(row) for row in await connection.fetch(asked)] == [ours]
@@ -162,8 +162,8 @@ async def test_our_settings_hold_in_each_block_and_nowhere_else(
             assert [tuple(row) for row in await connection.fetch(asked)] == [ours]
     stranger = await asyncpg.connect(way.url("memory_cold", remote.name), statement_cache_size=0)
     for _ in range(6):
-        [(path, plans, limit, _)] = await stranger.fetch(asked)
-        assert (path, plans, limit) == ('"$user", public', "auto", "0")
+        [(path, jit, limit, _)] = await stranger.fetch(asked)
+        assert (path, jit, limit) == ('"$user", public', "on", "0")
         assert await stranger.fetchval("SELECT count(*) FROM pg_prepared_statements") == 0
     await stranger.close()
     assert await _locks(remote) == 0

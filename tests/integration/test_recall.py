@@ -193,12 +193,12 @@ async def test_filters_narrow(use: Services, cold_database: Database) -> None:
     assert await ids(role="assistant") == {reply.id}
     assert await ids(until=NOON - timedelta(days=30)) == {reply.id}
     assert await ids(since=NOON - timedelta(days=41), until=NOON - timedelta(days=39)) == {reply.id}
-    assert await ids(projects=("harbor-api",)) == {laptop.id}
+    assert await ids(projects=(project,)) == {laptop.id}
 
 
 async def test_an_unknown_project_is_a_note_not_an_error(use: Services) -> None:
     await use.say("alpha")
-    answer = await _search(use, "alpha", filters={"projects": ("no-such",)})
+    answer = await _search(use, "alpha", project="no-such")
     assert (answer.used, answer.items) == ("none", ())
     assert answer.note is not None
     assert "no project" in answer.note
@@ -220,7 +220,7 @@ async def test_an_alias_finds_the_project(
         await connection.execute(
             "UPDATE project_tags SET alias_of = $1 WHERE name = 'harbour'", project
         )
-    answer = await _search(use, "alpha", filters={"projects": ("harbour",)})
+    answer = await _search(use, "alpha", project="harbour")
     assert [item.id for item in answer.items] == [stored.id]
 
 

@@ -3,8 +3,8 @@
 SELECT documents, words, counted_at FROM lexeme_totals
 
 -- name: list_lexeme_counts
--- In how many documents the given lexemes occur; those of one document alone are not kept.
-SELECT lexeme, documents FROM lexeme_stats WHERE lexeme = ANY ($1::text[])
+-- In how many messages and contexts the given lexemes occur; those of one alone are not kept.
+SELECT lexeme, documents, contexts FROM lexeme_stats WHERE lexeme = ANY ($1::text[])
 
 -- name: count_documents
 -- What the statistics would be counted over now.
@@ -15,8 +15,11 @@ SELECT count(*) AS documents, coalesce(sum(lexeme_count), 0)::bigint AS words FR
 SELECT set_config('statement_timeout', '600s', true)
 
 -- name: count_all_lexemes
--- In how many documents each lexeme occurs, those of one document alone left out.
-SELECT word, ndoc FROM ts_stat($$SELECT lexemes FROM messages$$) WHERE ndoc > 1
+-- In how many messages and in how many contexts each lexeme occurs, those of one alone left out.
+SELECT word, coalesce(m.ndoc, 0) AS documents, coalesce(c.ndoc, 0) AS contexts
+FROM (SELECT word, ndoc FROM ts_stat($$SELECT lexemes FROM messages$$) WHERE ndoc > 1) AS m
+FULL JOIN (SELECT word, ndoc FROM ts_stat($$SELECT lexemes FROM message_context$$) WHERE ndoc > 1) AS c
+    USING (word)
 
 -- name: drop_uncounted_lexemes
 -- Lexemes that the count no longer found.
@@ -25,10 +28,10 @@ DELETE FROM lexeme_stats s WHERE NOT EXISTS (SELECT FROM unnest($1::text[]) AS f
 
 -- name: merge_lexeme_counts
 -- What the count found, written where it differs.
-INSERT INTO lexeme_stats (lexeme, documents)
-SELECT * FROM unnest($1::text[], $2::integer[])
-ON CONFLICT (lexeme) DO UPDATE SET documents = excluded.documents
-WHERE lexeme_stats.documents <> excluded.documents
+INSERT INTO lexeme_stats (lexeme, documents, contexts)
+SELECT * FROM unnest($1::text[], $2::integer[], $3::integer[])
+ON CONFLICT (lexeme) DO UPDATE SET documents = excluded.documents, contexts = excluded.contexts
+WHERE (lexeme_stats.documents, lexeme_stats.contexts) <> (excluded.documents, excluded.contexts)
 
 -- name: record_lexeme_totals
 -- The statistics are of now.

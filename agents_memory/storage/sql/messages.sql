@@ -43,41 +43,10 @@ ORDER BY asked.position
 -- The newest messages of a user that match the filters, newest first.
 SELECT m.id
 FROM messages m JOIN message_state s ON s.message_id = m.id
-WHERE m.user_id = $1 AND s.screening <> 'quarantined'
-  AND ($2::text[] IS NULL OR s.p_tag = ANY (ARRAY(SELECT id FROM project_tags WHERE name = ANY ($2))))
-  AND ($3::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) >= $3)
-  AND ($4::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) < $4)
-  AND ($5::text IS NULL OR m.role = $5)
-  AND ($6::text IS NULL OR m.platform = $6)
-  AND ($7::text IS NULL OR m.device = $7 OR s.pinned)
-  AND ($8::text IS NULL OR m.venue = $8 OR starts_with(m.venue, $8 || ':'))
-  AND ($9 OR s.archived_at IS NULL)
+WHERE
+-- include: message_filters
 ORDER BY coalesce(m.occurred_at, m.created_at) DESC, m.id DESC
 LIMIT $10
-
--- name: find_by_lexemes
--- Ids of the newest messages that hold any lexeme of the query and match the filters.
-SELECT m.id
-FROM messages m JOIN message_state s ON s.message_id = m.id
-WHERE m.user_id = $1 AND s.screening <> 'quarantined' AND m.lexemes @@ $11::text::tsquery
-  AND ($2::text[] IS NULL OR s.p_tag = ANY (ARRAY(SELECT id FROM project_tags WHERE name = ANY ($2))))
-  AND ($3::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) >= $3)
-  AND ($4::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) < $4)
-  AND ($5::text IS NULL OR m.role = $5)
-  AND ($6::text IS NULL OR m.platform = $6)
-  AND ($7::text IS NULL OR m.device = $7 OR s.pinned)
-  AND ($8::text IS NULL OR m.venue = $8 OR starts_with(m.venue, $8 || ':'))
-  AND ($9 OR s.archived_at IS NULL)
-ORDER BY m.id DESC
-LIMIT $10
-
--- name: count_lexemes
--- For each message and each lexeme asked for, how often it occurs (0 when not), and the length.
--- Read from the rank, as taking each tsvector apart costs five times as much.
-SELECT m.id, m.lexeme_count,
-       ARRAY(SELECT width_bucket(ts_rank('{1,1,1,1}', m.lexemes, asked)::float8, $3::float8[])
-             FROM unnest($2::text[]::tsquery[]) AS asked) AS counts
-FROM messages m WHERE m.id = ANY ($1::bigint[])
 
 -- name: list_for_pass
 -- What a pass needs of the messages it works on.

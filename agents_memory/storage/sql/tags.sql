@@ -10,7 +10,7 @@ SELECT id FROM added UNION ALL SELECT id FROM project_tags WHERE name = $1 LIMIT
 SELECT id FROM project_tags WHERE name = $1
 
 -- name: resolve_projects
--- All names that mean the same project as the name asked for, along aliases both ways.
+-- All tags that mean the same project as the name asked for, along aliases both ways.
 WITH RECURSIVE up AS (
     SELECT id, alias_of, 1 AS depth FROM project_tags WHERE name = $1
     UNION ALL
@@ -18,11 +18,11 @@ WITH RECURSIVE up AS (
 ), root AS (
     SELECT id FROM up ORDER BY depth DESC LIMIT 1
 ), down AS (
-    SELECT t.id, t.name, 1 AS depth FROM project_tags t JOIN root ON root.id = t.id
+    SELECT t.id, 1 AS depth FROM project_tags t JOIN root ON root.id = t.id
     UNION ALL
-    SELECT t.id, t.name, down.depth + 1 FROM project_tags t JOIN down ON t.alias_of = down.id WHERE down.depth < 16
+    SELECT t.id, down.depth + 1 FROM project_tags t JOIN down ON t.alias_of = down.id WHERE down.depth < 16
 )
-SELECT DISTINCT name FROM down ORDER BY name
+SELECT DISTINCT id FROM down ORDER BY id
 
 -- name: list_project_names
 -- The registry.

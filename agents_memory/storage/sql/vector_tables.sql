@@ -22,6 +22,11 @@ ALTER TABLE {table} ALTER embedding SET STORAGE PLAIN;
 ALTER TABLE {table} SET (autovacuum_vacuum_scale_factor = 0.05, toast_tuple_target = 8160);
 CREATE INDEX IF NOT EXISTS {table}_filter ON {table} (user_id, said_at) WHERE searchable;
 CREATE INDEX IF NOT EXISTS {table}_p_tag ON {table} (p_tag) WHERE searchable;
+CREATE INDEX IF NOT EXISTS {table}_platform ON {table} (user_id, platform) WHERE searchable;
+CREATE INDEX IF NOT EXISTS {table}_device ON {table} (user_id, device) WHERE searchable AND device IS NOT NULL;
+CREATE INDEX IF NOT EXISTS {table}_venue ON {table} (user_id, venue text_pattern_ops)
+    WHERE searchable AND venue IS NOT NULL;
+CREATE INDEX IF NOT EXISTS {table}_pinned ON {table} (user_id) WHERE searchable AND pinned;
 
 -- name: create_memory_vectors (template)
 -- The same for memories; a removed or superseded memory is not searchable.

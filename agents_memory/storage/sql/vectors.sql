@@ -89,31 +89,14 @@ FROM message_state s WHERE s.message_id = v.message_id AND v.message_id = $1
 -- As it sorts groups, no plan of it can use the vector index, which would return too few.
 SELECT v.message_id AS id, 1 - min(v.embedding <=> $11) AS cosine
 FROM {table} v
-WHERE v.searchable AND v.user_id = $1
-  AND ($2::text[] IS NULL OR v.p_tag = ANY (ARRAY(SELECT id FROM project_tags WHERE name = ANY ($2))))
-  AND ($3::timestamptz IS NULL OR v.said_at >= $3)
-  AND ($4::timestamptz IS NULL OR v.said_at < $4)
-  AND ($5::text IS NULL OR v.role = $5)
-  AND ($6::text IS NULL OR v.platform = $6)
-  AND ($7::text IS NULL OR v.device = $7 OR v.pinned)
-  AND ($8::text IS NULL OR v.venue = $8 OR starts_with(v.venue, $8 || ':'))
-  AND ($9 OR NOT v.archived)
+WHERE
+-- include: vector_filters
 GROUP BY v.message_id ORDER BY min(v.embedding <=> $11), v.message_id DESC LIMIT $10
 
--- name: count_matching_vectors (template)
--- How many chunks the filters leave, counted no further than asked.
-SELECT count(*) FROM (
-    SELECT 1 FROM {table} v
-    WHERE v.searchable AND v.user_id = $1
-      AND ($2::text[] IS NULL OR v.p_tag = ANY (ARRAY(SELECT id FROM project_tags WHERE name = ANY ($2))))
-      AND ($3::timestamptz IS NULL OR v.said_at >= $3)
-      AND ($4::timestamptz IS NULL OR v.said_at < $4)
-      AND ($5::text IS NULL OR v.role = $5)
-      AND ($6::text IS NULL OR v.platform = $6)
-      AND ($7::text IS NULL OR v.device = $7 OR v.pinned)
-      AND ($8::text IS NULL OR v.venue = $8 OR starts_with(v.venue, $8 || ':'))
-      AND ($9 OR NOT v.archived)
-    LIMIT $10) AS matching
+-- name: estimate_matching_vectors (template)
+-- How many chunks the filters leave, as the planner expects: counting them costs as much as a search.
+EXPLAIN (FORMAT JSON) SELECT FROM {table} v WHERE
+-- include: vector_filters
 
 -- name: allow_index
 -- For this transaction: a wide search of the graph that goes on until enough rows pass the filters,
@@ -126,15 +109,8 @@ SELECT set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan',
 -- The nearest messages by the index: more chunks than are asked for, sorted again by their distance.
 WITH near AS MATERIALIZED (
     SELECT v.message_id, v.embedding <=> $12 AS distance FROM {table} v
-    WHERE v.searchable AND v.user_id = $1
-      AND ($2::text[] IS NULL OR v.p_tag = ANY (ARRAY(SELECT id FROM project_tags WHERE name = ANY ($2))))
-      AND ($3::timestamptz IS NULL OR v.said_at >= $3)
-      AND ($4::timestamptz IS NULL OR v.said_at < $4)
-      AND ($5::text IS NULL OR v.role = $5)
-      AND ($6::text IS NULL OR v.platform = $6)
-      AND ($7::text IS NULL OR v.device = $7 OR v.pinned)
-      AND ($8::text IS NULL OR v.venue = $8 OR starts_with(v.venue, $8 || ':'))
-      AND ($9 OR NOT v.archived)
+    WHERE
+-- include: vector_filters
     ORDER BY v.embedding <=> $12 LIMIT $11
 )
 SELECT message_id AS id, 1 - min(distance) AS cosine
@@ -195,12 +171,21 @@ SELECT m.id, $2, $3, m.user_id, m.platform, m.p_tag, m.pinned, m.status = 'activ
     coalesce(m.occurred_at, m.created_at), $4
 FROM memories m WHERE m.id = $1
 
+-- name: add_memory_vector (template)
+-- One chunk of a new memory, from whoever is first; so that those who may only add can do it too.
+INSERT INTO {table} (memory_id, chunk, content_hash, user_id, platform, p_tag, pinned, searchable,
+    said_at, embedding)
+SELECT m.id, $2, $3, m.user_id, m.platform, m.p_tag, m.pinned, m.status = 'active' AND NOT m.private,
+    coalesce(m.occurred_at, m.created_at), $4
+FROM memories m WHERE m.id = $1
+ON CONFLICT DO NOTHING
+
 -- name: search_memory_vectors (template)
 -- The nearest active memories by an exact scan of all rows that match the filters.
 SELECT v.memory_id AS id, 1 - min(v.embedding <=> $7) AS cosine
 FROM {table} v JOIN memories m ON m.id = v.memory_id
 WHERE v.searchable AND v.user_id = $1 AND m.status = 'active'
-  AND ($2::text[] IS NULL OR v.p_tag = ANY (ARRAY(SELECT id FROM project_tags WHERE name = ANY ($2))))
+  AND ($2::bigint[] IS NULL OR v.p_tag = ANY ($2))
   AND ($3::timestamptz IS NULL OR v.said_at >= $3)
   AND ($4::timestamptz IS NULL OR v.said_at < $4)
   AND ($5::text IS NULL OR v.platform = $5)

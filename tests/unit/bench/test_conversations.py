@@ -1,5 +1,6 @@
 """LoCoMo's layout, with the forms of evidence that its file really holds."""
 
+import gzip
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from bench import conversations
-from bench.conversations import Sample
+from bench.conversations import Question, Sample
 
 
 def _load(tmp_path: Path, *questions: dict[str, Any]) -> Sample:
@@ -73,3 +74,42 @@ def test_a_question_that_no_turn_answers_is_left_out(
     tmp_path: Path, question: dict[str, Any]
 ) -> None:
     assert _load(tmp_path, question).questions == ()
+
+
+def test_a_chinese_diary_gives_its_time_and_its_sort_of_question(tmp_path: Path) -> None:
+    line = {
+        "set": "02_conditional_events",
+        "tid": 7,
+        "messages": [
+            {"mid": 0, "message": "我将要参加论坛。", "time": "2024年04月01日 周一 08:30"},
+            {"mid": 1, "message": "论坛在北京。", "time": "2024年04月02日 周二 20:58"},
+        ],
+        "questions": [
+            {"question": "论坛在哪里？", "target_step_id": [1]},
+            {"question": "谁？", "target_step_id": [9]},
+        ],
+    }
+    path = tmp_path / "diary.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(line).encode()))
+    [sample] = conversations.load(path)
+    assert [turn.said_at for turn in sample.turns] == [
+        datetime(2024, 4, 1, 8, 30, tzinfo=UTC),
+        datetime(2024, 4, 2, 20, 58, tzinfo=UTC),
+    ]
+    assert sample.questions == (Question("论坛在哪里？", "conditional", ("1",)),)
+
+
+def test_facts_are_turns_without_a_time(tmp_path: Path) -> None:
+    line = {
+        "question": ["Who met?", "Who?", "Nobody?"],
+        "facts": ["Ada met Ben.", "Ben met Cleo.", "Cleo sings."],
+        "supporting_fact_indices": [[0, 1], [2], []],
+    }
+    path = tmp_path / "facts.jsonl"
+    path.write_text(json.dumps(line), encoding="utf-8")
+    [sample] = conversations.load(path)
+    assert (sample.turns[0].text, sample.turns[0].said_at) == ("Ada met Ben.", None)
+    assert sample.questions == (
+        Question("Who met?", "several facts", ("0", "1")),
+        Question("Who?", "one fact", ("2",)),
+    )

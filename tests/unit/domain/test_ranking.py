@@ -12,13 +12,14 @@ from agents_memory.domain.lexical import analyse
 from agents_memory.domain.ranking import (
     NEAR_DUPLICATE_JACCARD,
     Packed,
-    bm25,
     diversify,
     fuse_min_max,
+    idf,
     jaccard,
     likeness,
     pack,
     reciprocal_rank_fusion,
+    saturation,
 )
 from agents_memory.domain.text import content_key, truncate
 
@@ -27,16 +28,16 @@ SCORES = st.dictionaries(st.integers(1, 20), st.floats(-1e6, 1e6), max_size=12)
 
 
 def test_bm25_follows_its_formula() -> None:
-    assert bm25(1, 1, 10, 20, 20) == pytest.approx(1.9924, abs=1e-4)
-    assert bm25(3, 2, 100, 40, 20, k1=1.5, b=0.75) == pytest.approx(log(40.4) * 7.5 / 5.625)
+    assert idf(1, 10) * saturation(1, 20, 20) == pytest.approx(1.9924, abs=1e-4)
+    assert idf(2, 100) == pytest.approx(log(40.4))
+    assert saturation(3, 40, 20, k1=1.5, b=0.75) == pytest.approx(7.5 / 5.625)
 
 
 def test_rarer_repeated_and_shorter_score_higher() -> None:
-    plain = bm25(1, 5, 100, 20, 20)
-    assert bm25(1, 1, 100, 20, 20) > plain
-    assert bm25(2, 5, 100, 20, 20) > plain
-    assert bm25(1, 5, 100, 10, 20) > plain
-    assert bm25(0, 5, 100, 20, 20) == 0
+    assert idf(1, 100) > idf(5, 100)
+    assert saturation(2, 20, 20) > saturation(1, 20, 20)
+    assert saturation(1, 10, 20) > saturation(1, 20, 20)
+    assert saturation(0, 20, 20) == 0
 
 
 @settings(deadline=None)
@@ -44,7 +45,8 @@ def test_rarer_repeated_and_shorter_score_higher() -> None:
 def test_bm25_is_never_negative_even_with_stale_statistics(
     tf: int, df: int, n_docs: int, length: int, average: float
 ) -> None:
-    assert bm25(tf, df, n_docs, length, average) >= 0
+    assert idf(df, n_docs) >= 0
+    assert saturation(tf, length, average) >= 0
 
 
 def test_each_arm_is_normalised_over_all_candidates_and_weighs_the_same() -> None:

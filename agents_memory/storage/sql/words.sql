@@ -1,0 +1,82 @@
+-- name: find_by_rare_words
+-- Messages that match the filters and hold a word chosen; those with most of the words asked for, then the
+-- newest. All are looked at, by the index of words or of a filter: with a LIMIT inside, the planner would
+-- read the pool backwards until it has enough.
+WITH holding AS MATERIALIZED (
+    SELECT m.id, ts_rank(m.lexemes, $12::text::tsquery) AS rank
+    FROM messages m JOIN message_state s ON s.message_id = m.id
+    WHERE m.lexemes @@ $11::text::tsquery AND
+-- include: message_filters
+)
+SELECT id FROM holding ORDER BY rank DESC, id DESC LIMIT $10
+
+-- name: find_by_common_words
+-- The same for words that very many matching messages hold: the newest are found before all are read.
+SELECT m.id FROM messages m JOIN message_state s ON s.message_id = m.id
+WHERE m.lexemes @@ $11::text::tsquery AND
+-- include: message_filters
+ORDER BY m.id DESC LIMIT $10
+
+-- name: find_by_rare_words_around
+-- Messages that match the filters and whose context holds a word chosen, in the same order.
+WITH holding AS MATERIALIZED (
+    SELECT m.id, ts_rank(c.lexemes, $12::text::tsquery) AS rank
+    FROM message_context c
+    JOIN messages m ON m.id = c.message_id JOIN message_state s ON s.message_id = c.message_id
+    WHERE c.lexemes @@ $11::text::tsquery AND
+-- include: message_filters
+)
+SELECT id FROM holding ORDER BY rank DESC, id DESC LIMIT $10
+
+-- name: find_by_common_words_around
+-- The same for words that stand around very many messages.
+SELECT m.id FROM message_context c
+JOIN messages m ON m.id = c.message_id JOIN message_state s ON s.message_id = c.message_id
+WHERE c.lexemes @@ $11::text::tsquery AND
+-- include: message_filters
+ORDER BY m.id DESC LIMIT $10
+
+-- name: estimate_matching_messages
+-- How many messages the filters leave, as the planner expects.
+EXPLAIN (FORMAT JSON) SELECT FROM messages m JOIN message_state s ON s.message_id = m.id WHERE
+-- include: message_filters
+
+-- name: count_words
+-- How often messages and their contexts hold which word asked for (no row for one they have not), and
+-- their length. The count is read from the rank, as taking each tsvector apart costs five times as much;
+-- OFFSET 0 keeps the planner from looking each word up in all messages instead of in these.
+WITH asked AS MATERIALIZED (
+    SELECT word, position FROM unnest($2::text[]::tsquery[]) WITH ORDINALITY AS a (word, position)
+)
+SELECT m.id, false AS context, m.lexeme_count AS length, held.position, held.count
+FROM messages m CROSS JOIN LATERAL (
+    SELECT a.position, width_bucket(ts_rank('{1,1,1,1}', m.lexemes, a.word)::float8, $3::float8[]) AS count
+    FROM asked a WHERE m.lexemes @@ a.word OFFSET 0) AS held
+WHERE m.id = ANY ($1::bigint[])
+UNION ALL
+SELECT c.message_id, true, c.lexeme_count, held.position, held.count
+FROM message_context c CROSS JOIN LATERAL (
+    SELECT a.position, width_bucket(ts_rank('{1,1,1,1}', c.lexemes, a.word)::float8, $3::float8[]) AS count
+    FROM asked a WHERE c.lexemes @@ a.word OFFSET 0) AS held
+WHERE c.message_id = ANY ($1::bigint[])
+
+-- name: prefer_indexes
+-- For this transaction: every join looks its few rows up, whatever the planner makes of the filters.
+SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+    set_config('enable_mergejoin', 'off', true)
+
+-- name: find_memories_by_words
+-- The newest active memories that match the filters and hold a word that was chosen, and some more given
+-- by id. For each, how often it holds which word asked for, and its length.
+WITH found AS MATERIALIZED (
+    (SELECT m.id FROM memories m WHERE m.lexemes @@ $7::text::tsquery AND
+-- include: memory_filters
+    ORDER BY m.id DESC LIMIT $6)
+    UNION SELECT unnest($8::bigint[])
+)
+SELECT m.id, m.lexeme_count AS length, held.position, held.count
+FROM memories m CROSS JOIN LATERAL (
+    SELECT a.position, width_bucket(ts_rank('{1,1,1,1}', m.lexemes, a.word)::float8, $10::float8[]) AS count
+    FROM unnest($9::text[]::tsquery[]) WITH ORDINALITY AS a (word, position)
+    WHERE m.lexemes @@ a.word OFFSET 0) AS held
+WHERE m.id = ANY (ARRAY(SELECT id FROM found))
