@@ -1,12 +1,12 @@
-# make bench-insert | bench-search | bench-start | bench-embed; docs/benchmarks.md says what they mean
+# make bench-insert | bench-search | bench-start | bench-embed | bench-patches; docs/benchmarks.md says what they mean
 # make bench-retrieval DATA=locomo10.json
-# make bench  the first four, one after the other; ARGS are passed on: make bench-search ARGS="--messages 20000"
+# make bench  the first five, one after the other; ARGS are passed on: make bench-search ARGS="--messages 20000"
 
-.PHONY: bench bench-insert bench-search bench-start bench-embed bench-retrieval
+.PHONY: bench bench-insert bench-search bench-start bench-embed bench-patches bench-retrieval
 
-bench: bench-insert bench-start bench-search bench-embed
+bench: bench-insert bench-start bench-search bench-embed bench-patches
 
-bench-insert bench-search bench-start bench-embed: bench-%: $(STAMP)
+bench-insert bench-search bench-start bench-embed bench-patches: bench-%: $(STAMP)
 	@nice $(BIN)/python -m bench.$* $(ARGS)
 
 bench-retrieval: $(STAMP)

@@ -43,7 +43,10 @@ COMMANDS = {
     "doctor": ("agents_memory.cli.doctor:command", "Check everything; name each fix."),
     "search": ("agents_memory.cli.search:command", "Search the memory."),
     "message": ("agents_memory.cli.message:command", "Store or show single messages."),
+    "memory": ("agents_memory.cli.memory:command", "Show and search what is believed."),
+    "patch": ("agents_memory.cli.patch:command", "Show patches, and take one back."),
     "embedding": ("agents_memory.cli.embedding:command", "List and change embedding models."),
+    "redact": ("agents_memory.cli.redact:command", "Erase words, a message or a memory."),
 }
 
 

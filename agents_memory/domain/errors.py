@@ -7,7 +7,8 @@ MemoryFault                     a broken promise or a lost resource: raised
 ├── Deposed                     this daemon is no longer the leader; its write was refused
 └── EmbedderUnavailable         the embedding model cannot answer now
 
-Refusal                         an expected outcome: returned, never raised
+Refusal                         an expected outcome: returned, never raised (`Refused` carries
+                                one out of nested checks, and leaves no service)
 """
 
 from dataclasses import dataclass, field
@@ -40,18 +41,25 @@ class EmbedderUnavailable(MemoryFault):
 
 
 class Code(StrEnum):
-    """Codes of refusals; each is explained in docs/tools.md."""
+    """Codes of refusals; docs/errors.md says of each what to do next."""
 
     INVALID_INPUT = "INVALID_INPUT"
     LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
     UNKNOWN_ITEM = "UNKNOWN_ITEM"
     UNKNOWN_MEMORY = "UNKNOWN_MEMORY"
+    UNKNOWN_PATCH = "UNKNOWN_PATCH"
     ALREADY_REMOVED = "ALREADY_REMOVED"
     DUPLICATE_MEMORY = "DUPLICATE_MEMORY"
     MISSING_EVIDENCE = "MISSING_EVIDENCE"
     EVIDENCE_NOT_FOUND = "EVIDENCE_NOT_FOUND"
+    EVIDENCE_ROLE_NOT_ALLOWED = "EVIDENCE_ROLE_NOT_ALLOWED"
+    OPERATION_NOT_ALLOWED = "OPERATION_NOT_ALLOWED"
+    PINNED = "PINNED"
     VERSION_CONFLICT = "VERSION_CONFLICT"
     IDEMPOTENCY_CONFLICT = "IDEMPOTENCY_CONFLICT"
+    INVALID_QUERY = "INVALID_QUERY"
+    UNSAFE_ROLLBACK = "UNSAFE_ROLLBACK"
+    ALREADY_ROLLED_BACK = "ALREADY_ROLLED_BACK"
     UNKNOWN_MODEL = "UNKNOWN_MODEL"
     MODEL_INCOMPLETE = "MODEL_INCOMPLETE"
     MODEL_IN_USE = "MODEL_IN_USE"
@@ -62,9 +70,18 @@ class Code(StrEnum):
 class Refusal:
     """A well-formed request that was not carried out.
 
-    `message` says what to do next; `details` holds ids and numbers, never content.
+    `message` says what to do next; `details` holds ids and numbers, and content only below
+    `current`, the state that a VERSION_CONFLICT met.
     """
 
     code: Code
     message: str
     details: dict[str, Any] = field(default_factory=dict)
+
+
+class Refused(Exception):
+    """Carries a refusal out of nested checks; whoever began them returns it."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.code)
+        self.refusal = refusal

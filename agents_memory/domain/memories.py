@@ -31,16 +31,23 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MemoryState:
-    """One version of a memory as a patch sees it."""
+    """One version of a memory: everything that a patch can change, and its scope."""
 
     id: int
     version: int
     subject: str
+    attribute: str | None
     content: str
     kind: Kind
+    importance: int
+    valence: float
+    intensity: float
     trust: Trust
     status: Status
     pinned: bool
+    tags: tuple[str, ...]
+    resolved_at: datetime | None
+    superseded_by: int | None
     scope: str
 
 
@@ -62,6 +69,8 @@ class MemoryView:
     project: str | None
     occurred_at: datetime | None
     created_at: datetime
+    resolved_at: datetime | None = None
+    superseded_by: int | None = None
 
 
 def same_key(subject: str, content: str) -> bytes:

@@ -1,20 +1,46 @@
 """A patch: one atomic, audited change of memories or profiles."""
 
-import difflib
 import hashlib
 import hmac
 import json
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from agents_memory.domain.memories import Kind
+from agents_memory.domain.policy import ActorClass
 
 MAX_OPERATIONS = 50
 MAX_CONTENT_CHARS = 20_000
 MAX_SUBJECT_CHARS = 200
 MAX_REASON_CHARS = 1_000
 MAX_KEY_CHARS = 200
-NOTHING = "/dev/null"
+MAX_EVIDENCE = 100
+MAX_TAGS = 20
+MAX_TAG_CHARS = 50
+PROFILE_KINDS = ("core", "sub", "persona.agent", "persona.user", "persona.shared")
+
+
+class Verb(StrEnum):
+    """What a patch did to one item, as it stands in the history."""
+
+    ADD = "add"
+    UPDATE = "update"
+    SUPERSEDE = "supersede"
+    REPLACE = "replace"
+    MERGE = "merge"
+    REMOVE = "remove"
+    PIN = "pin"
+    UNPIN = "unpin"
+    RESOLVE = "resolve"
+    RETAG = "retag"
+    WRITE_PROFILE = "write_profile"
+    RESTORE = "restore"
+
+
+# Of every operation: `evidence` are the ids of the messages it rests on (none: those of the
+# request); `expected_version` is the version its author has seen. None means the current one, which
+# only our own adapters may say.
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +58,43 @@ class Add:
     attribute: str | None = None
     scope: str = "default"
     occurred_at: datetime | None = None
+    evidence: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """A better wording; the older one was not wrong. No expected version means the current one."""
+    """A better wording; the older one was not wrong."""
 
     memory_id: int
     content: str
     expected_version: int | None = None
+    evidence: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Supersede:
+    """What holds now in place of a statement that is outdated; the memory keeps its id."""
+
+    memory_id: int
+    content: str
+    expected_version: int | None = None
+    evidence: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """A memory gives way to another active one, `by`; for passes and the owner.
+
+    `merge`: both said the same, so the evidence of the one supports the other from here on. The
+    words of the other, and their trust, stay what they were.
+    """
+
+    memory_id: int
+    by: int
+    expected_version: int | None = None
+    by_version: int | None = None
+    merge: bool = False
+    evidence: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +103,7 @@ class Remove:
 
     memory_id: int
     expected_version: int | None = None
+    evidence: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +111,28 @@ class Pin:
     """Sets or takes away the pin of a memory."""
 
     memory_id: int
-    pinned: bool
+    pinned: bool = True
     expected_version: int | None = None
+    evidence: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """A promise was kept, a question settled; what was resolved before keeps its time."""
+
+    memory_id: int
+    expected_version: int | None = None
+    evidence: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Retag:
+    """Other tags in place of all that a memory has."""
+
+    memory_id: int
+    tags: tuple[str, ...]
+    expected_version: int | None = None
+    evidence: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +142,37 @@ class WriteProfile:
     kind: str
     content: str
     expected_version: int | None = None
+    evidence: tuple[int, ...] = ()
 
 
-Operation = Add | Update | Remove | Pin | WriteProfile
+OnMemory = Update | Supersede | Replace | Remove | Pin | Resolve | Retag
+Operation = Add | OnMemory | WriteProfile
+
+_VERBS = {
+    Add: Verb.ADD,
+    Update: Verb.UPDATE,
+    Supersede: Verb.SUPERSEDE,
+    Replace: Verb.REPLACE,
+    Remove: Verb.REMOVE,
+    Resolve: Verb.RESOLVE,
+    Retag: Verb.RETAG,
+    WriteProfile: Verb.WRITE_PROFILE,
+}
+
+
+def verb(operation: Operation) -> Verb:
+    """The name of an operation in the history, in policies and in refusals."""
+    if isinstance(operation, Pin):
+        return Verb.PIN if operation.pinned else Verb.UNPIN
+    return _VERBS[type(operation)]
 
 
 @dataclass(frozen=True, slots=True)
 class PatchRequest:
     """What one actor wants changed, and why.
 
-    `evidence` are message ids that every added or updated statement rests on.
+    `evidence` are message ids for every operation that names none of its own. `actor_class` decides
+    what the policy asks of it; it is said by our adapters, never by a model.
     """
 
     user_id: int
@@ -88,11 +184,12 @@ class PatchRequest:
     idempotency_key: str | None = None
     platform: str | None = None
     project: str | None = None
+    actor_class: ActorClass = ActorClass.AGENT
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became of one operation."""
+    """What became of one item."""
 
     operation: str
     item_id: int
@@ -109,28 +206,10 @@ class Applied:
     replayed: bool = False
 
 
-def projection(subject: str, content: str, *, pinned: bool) -> str:
-    """What a reader of the active state sees of a memory, as text to compare."""
-    return f"subject: {subject}\npinned: {'yes' if pinned else 'no'}\n\n{content}\n"
-
-
-def unified(label: str, before: str | None, after: str | None) -> str:
-    """The minimal unified diff of one item; None stands for an item that is not active."""
-    lines = difflib.unified_diff(
-        [] if before is None else before.splitlines(),
-        [] if after is None else after.splitlines(),
-        fromfile=NOTHING if before is None else f"a/{label}",
-        tofile=NOTHING if after is None else f"b/{label}",
-        lineterm="",
-        n=1,
-    )
-    return "".join(f"{line}\n" for line in lines)
-
-
 def payload_digest(request: PatchRequest, key: bytes) -> bytes:
     """What tells two payloads under one idempotency key apart (HMAC-SHA-256, 32 bytes)."""
     payload = {
-        "operations": [[type(op).__name__, asdict(op)] for op in request.operations],
+        "operations": [[verb(op), asdict(op)] for op in request.operations],
         "evidence": request.evidence,
         "reason": request.reason,
     }

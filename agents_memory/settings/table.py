@@ -127,6 +127,15 @@ class Settings(EmbeddingSettings):
         default="auto",
     )
 
+    policy_path: Path | None = setting(
+        "POLICY_PATH",
+        Group.KNOWLEDGE,
+        "Who may change what is believed, and what they must cite; docs/policy.example.toml "
+        "explains it",
+        PATH,
+        unset="the defaults that the example shows",
+    )
+
     cold_path_enabled: bool = setting(
         "COLD_PATH_ENABLED", Group.COLD, "Whether the daemon works", FLAG, default="true"
     )

@@ -24,6 +24,7 @@ class Group(Enum):
     )
     IDENTITY = ("Who writes", "Attribution of what is stored; not a matter of security.")
     HOT = ("Search, brief and tools", "What an editor's server does.")
+    KNOWLEDGE = ("What is believed", "Memories change by patches only; the rules for them.")
     EMBEDDING = ("Embedding", "How text becomes a vector; the default needs no network.")
     COLD = ("Background work", "The daemon that tags, embeds and links.")
     CAPTURE = (

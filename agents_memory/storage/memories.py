@@ -1,111 +1,94 @@
 """Memories: the current state, and its immutable versions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import asyncpg
 
 from agents_memory.domain.filters import Filters
-from agents_memory.domain.memories import Kind, MemoryState, MemoryView, Status
+from agents_memory.domain.memories import Kind, MemoryState, MemoryView, Status, same_key
 from agents_memory.domain.messages import Trust
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
-from agents_memory.storage.lexemes import occurrences
+from agents_memory.storage.plans import planned_for_values
 
 SQL = queries.load("memories")
 
 
-@dataclass(frozen=True, slots=True)
-class NewMemory:
-    """The columns of a memory that does not exist yet."""
-
-    user_id: int
-    scope: str
-    platform: str | None
-    p_tag: int | None
-    subject: str
-    attribute: str | None
-    content: str
-    content_key: bytes
-    kind: Kind
-    importance: int
-    valence: float
-    intensity: float
-    trust: Trust
-    pinned: bool
-    tags: tuple[str, ...]
-    occurred_at: datetime | None
-    lexemes: str
-    lexeme_count: int
-
-
-async def insert_memory(connection: Connection, new: NewMemory) -> int | None:
-    """The id of the new memory; None when an active one says the same."""
-    value = await connection.fetchval(
-        SQL["insert_memory"].sql,
-        new.user_id, new.scope, new.platform, new.p_tag, new.subject, new.attribute, new.content,
-        new.content_key, new.kind, new.importance, new.valence, new.intensity, new.trust,
-        new.pinned, list(new.tags), new.occurred_at, new.lexemes, new.lexeme_count,
-    )  # fmt: skip
-    return None if value is None else int(value)
-
-
 async def find_same(
-    connection: Connection, user_id: int, scope: str, content_key: bytes
+    connection: Connection, user_id: int, states: Sequence[MemoryState]
 ) -> int | None:
-    """The active memory that says the same, if there is one."""
-    value = await connection.fetchval(SQL["find_same"].sql, user_id, scope, content_key)
+    """An active memory that says what one of the states says and is another one."""
+    value = await connection.fetchval(
+        SQL["find_same"].sql,
+        user_id,
+        [state.scope for state in states],
+        [same_key(state.subject, state.content) for state in states],
+        [state.id for state in states],
+    )
     return None if value is None else int(value)
 
 
-async def lock_memory(connection: Connection, memory_id: int, user_id: int) -> MemoryState | None:
-    """The current state, locked until the transaction ends; None when there is no such memory."""
-    row = await connection.fetchrow(SQL["lock_memory"].sql, memory_id, user_id)
-    if row is None:
-        return None
+async def lock_memories(
+    connection: Connection, ids: Sequence[int], user_id: int
+) -> dict[int, MemoryState]:
+    """Current states, locked in the order of ids until the transaction ends; unknown: left out."""
+    rows = await connection.fetch(SQL["lock_memories"].sql, list(ids), user_id)
+    return {row["id"]: _state(row) for row in rows}
+
+
+async def list_states(
+    connection: Connection, versions: Mapping[int, int]
+) -> dict[int, MemoryState]:
+    """Earlier states by id of the memory; `versions` says which version of each."""
+    rows = await connection.fetch(SQL["list_states"].sql, list(versions), list(versions.values()))
+    return {row["id"]: _state(row) for row in rows}
+
+
+def _state(row: asyncpg.Record) -> MemoryState:
     return MemoryState(
         id=row["id"],
         version=row["version"],
         subject=row["subject"],
+        attribute=row["attribute"],
         content=row["content"],
         kind=Kind(row["kind"]),
+        importance=row["importance"],
+        valence=row["valence"],
+        intensity=row["intensity"],
         trust=Trust(row["trust"]),
         status=Status(row["status"]),
         pinned=row["pinned"],
+        tags=tuple(row["tags"]),
+        resolved_at=row["resolved_at"],
+        superseded_by=row["superseded_by"],
         scope=row["scope"],
     )
 
 
-async def write_memory(
+async def list_versions(
+    connection: Connection, memory_id: int, user_id: int
+) -> list[dict[str, Any]]:
+    """Every version, the oldest first; none when there is no such memory of this user."""
+    rows = await connection.fetch(SQL["list_versions"].sql, memory_id, user_id)
+    return [dict(row) for row in rows]
+
+
+async def search_memories(
     connection: Connection,
-    memory_id: int,
-    expected_version: int,
+    user_id: int,
+    tsquery: str,
     *,
-    content: str,
-    content_key: bytes,
-    status: Status,
-    pinned: bool,
-    lexemes: str,
-    lexeme_count: int,
-) -> int | None:
-    """The new version; None when the memory is no longer at the version expected."""
-    value = await connection.fetchval(
-        SQL["write_memory"].sql,
-        memory_id, expected_version, content, content_key, status, pinned, lexemes, lexeme_count,
-    )  # fmt: skip
-    return None if value is None else int(value)
-
-
-async def keep_version(connection: Connection, memory_id: int, patch_id: int) -> None:
-    """Copies the current state into the history."""
-    await connection.execute(SQL["keep_version"].sql, memory_id, patch_id)
-
-
-async def list_versions(connection: Connection, memory_id: int) -> list[dict[str, Any]]:
-    """Every version, the oldest first."""
-    return [dict(row) for row in await connection.fetch(SQL["list_versions"].sql, memory_id)]
+    subject: str | None,
+    include_removed: bool,
+    limit: int,
+) -> list[int]:
+    """Ids of memories that hold every term, the best first."""
+    rows = await connection.fetch(
+        SQL["search_memories"].sql, user_id, tsquery, include_removed, subject, limit
+    )
+    return [row["id"] for row in rows]
 
 
 async def list_memories(
@@ -129,12 +112,15 @@ async def list_memories(
             project=row["p_tag"],
             occurred_at=row["occurred_at"],
             created_at=row["created_at"],
+            resolved_at=row["resolved_at"],
+            superseded_by=row["superseded_by"],
         )
         for row in rows
     ]
 
 
-def _filter_arguments(filters: Filters) -> tuple[Any, ...]:
+def filter_arguments(filters: Filters) -> tuple[Any, ...]:
+    """The first five arguments of every statement that filters memories."""
     projects = None if filters.projects is None else list(filters.projects)
     return (filters.user_id, projects, filters.since, filters.until, filters.platform)
 
@@ -142,24 +128,9 @@ def _filter_arguments(filters: Filters) -> tuple[Any, ...]:
 async def list_recent(connection: Connection, filters: Filters, limit: int) -> list[int]:
     """Ids of the newest active memories that match, newest first."""
     sql = SQL["list_recent_memories"].sql
-    return [row["id"] for row in await connection.fetch(sql, *_filter_arguments(filters), limit)]
-
-
-async def find_by_lexemes(
-    connection: Connection, filters: Filters, tsquery: str, limit: int
-) -> list[int]:
-    """Ids of the newest active memories that hold any lexeme of the query."""
-    sql = SQL["find_memories_by_lexemes"].sql
-    rows = await connection.fetch(sql, *_filter_arguments(filters), limit, tsquery)
+    async with planned_for_values(connection):
+        rows = await connection.fetch(sql, *filter_arguments(filters), limit)
     return [row["id"] for row in rows]
-
-
-async def count_lexemes(
-    connection: Connection, ids: Sequence[int], lexemes: Sequence[str]
-) -> dict[int, tuple[int, tuple[int, ...]]]:
-    """For each memory its length in words and how often each lexeme occurs in it."""
-    rows = await connection.fetch(SQL["count_memory_lexemes"].sql, list(ids), *occurrences(lexemes))
-    return {row["id"]: (row["lexeme_count"], tuple(row["counts"])) for row in rows}
 
 
 async def list_pinned(connection: Connection, user_id: int, limit: int) -> list[int]:

@@ -19,7 +19,7 @@ from agents_memory.domain.patches import (
     WriteProfile,
 )
 from agents_memory.services.knowledge import Remembered
-from agents_memory.storage import memories, patches, traces, work
+from agents_memory.storage import memories, patches, profiles, traces, work
 from tests.factories import Services, draft
 
 
@@ -100,7 +100,7 @@ async def test_a_stale_version_changes_nothing(use: Services) -> None:
     assert isinstance(stale, Refusal)
     assert (stale.code, stale.details["version"]) == (Code.VERSION_CONFLICT, 2)
     async with use.database.acquire() as connection:
-        versions = await memories.list_versions(connection, memory_id)
+        versions = await memories.list_versions(connection, memory_id, use.user_id)
     assert [row["content"] for row in versions] == ["Deploys happen on Tuesdays.", "Wednesdays."]
 
 
@@ -113,7 +113,7 @@ async def test_all_operations_or_none(use: Services) -> None:
     assert isinstance(refused, Refusal)
     async with use.database.acquire() as connection:
         assert await memories.count_memories(connection) == 1
-        assert len(await memories.list_versions(connection, memory_id)) == 1
+        assert len(await memories.list_versions(connection, memory_id, use.user_id)) == 1
 
 
 async def test_several_operations_on_one_memory_leave_every_version(use: Services) -> None:
@@ -127,7 +127,7 @@ async def test_several_operations_on_one_memory_leave_every_version(use: Service
     )
     assert isinstance(applied, Applied)
     async with use.database.acquire() as connection:
-        versions = await memories.list_versions(connection, memory_id)
+        versions = await memories.list_versions(connection, memory_id, use.user_id)
     assert [(row["version"], row["status"], row["pinned"]) for row in versions] == [
         (1, "active", False),
         (2, "active", False),
@@ -247,7 +247,7 @@ async def test_profiles_change_by_patches_too(use: Services) -> None:
     assert "-Works on harbor-api." in second.diff
     assert isinstance(stale, Refusal)
     async with use.database.acquire() as connection:
-        documents = await patches.list_profiles(connection, use.user_id)
+        documents = await profiles.list_profiles(connection, use.user_id)
     assert (documents["sub"].content, documents["sub"].version) == ("Works on the shop.", 2)
 
 
@@ -282,5 +282,5 @@ async def test_lines_added_to_the_profile_at_once_are_all_kept(use: Services) ->
         *(use.knowledge.add_to_profile(f"Line {n}", use.user_id) for n in range(8))
     )
     async with use.database.acquire() as connection:
-        content = (await patches.list_profiles(connection, use.user_id))["sub"].content
+        content = (await profiles.list_profiles(connection, use.user_id))["sub"].content
     assert sorted(content.splitlines()) == [f"Line {n}" for n in range(8)]

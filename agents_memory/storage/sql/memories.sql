@@ -1,46 +1,50 @@
--- name: insert_memory
--- A new active memory; nothing when an active one says the same.
-INSERT INTO memories (user_id, scope, platform, p_tag, subject, attribute, content, content_key, kind,
-    importance, valence, intensity, trust, pinned, tags, occurred_at, lexemes, lexeme_count)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-    $17::text::tsvector, $18)
-ON CONFLICT (user_id, scope, content_key) WHERE status = 'active' DO NOTHING
-RETURNING id
-
 -- name: find_same
--- The active memory that says the same.
-SELECT id FROM memories
-WHERE user_id = $1 AND scope = $2 AND content_key = $3 AND status = 'active'
+-- An active memory that says the same as one of those asked for.
+SELECT k.id FROM unnest($2::text[], $3::bytea[], $4::bigint[]) AS asked (scope, content_key, id)
+JOIN memories k ON k.user_id = $1 AND k.scope = asked.scope AND k.content_key = asked.content_key
+    AND k.status = 'active' AND k.id <> asked.id
+WHERE k.scope = ANY ($2) AND k.content_key = ANY ($3)
+ORDER BY k.id LIMIT 1
 
--- name: lock_memory
--- The current state of a memory, locked until the patch commits.
-SELECT id, version, subject, content, kind, trust, status, pinned, scope
-FROM memories WHERE id = $1 AND user_id = $2 FOR UPDATE
+-- name: lock_memories
+-- The current states of memories, locked until the patch commits, in the order of their ids.
+SELECT id, version, subject, attribute, content, kind, importance, valence, intensity, trust, status, pinned,
+    tags, resolved_at, superseded_by, scope
+FROM memories WHERE id = ANY ($1::bigint[]) AND user_id = $2 ORDER BY id FOR UPDATE
 
--- name: write_memory
--- The next version of a memory; no row when it is no longer at the version expected.
-UPDATE memories SET version = version + 1, content = $3, content_key = $4, status = $5, pinned = $6,
-    lexemes = $7::text::tsvector, lexeme_count = $8, updated_at = now()
-WHERE id = $1 AND version = $2
-RETURNING version
-
--- name: keep_version
--- The current state of a memory becomes an immutable version of the patch that made it.
-INSERT INTO memory_versions (memory_id, version, patch_id, subject, attribute, content, kind, importance,
-    valence, intensity, trust, status, pinned, tags, resolved_at, superseded_by)
-SELECT id, version, $2, subject, attribute, content, kind, importance, valence, intensity, trust, status,
-    pinned, tags, resolved_at, superseded_by
-FROM memories WHERE id = $1
+-- name: list_states
+-- Earlier states of memories, as their versions kept them.
+SELECT m.id, v.version, v.subject, v.attribute, v.content, v.kind, v.importance, v.valence, v.intensity, v.trust,
+    v.status, v.pinned, v.tags, v.resolved_at, v.superseded_by, m.scope
+FROM unnest($1::bigint[], $2::integer[]) AS asked (id, version)
+JOIN memories m ON m.id = asked.id
+JOIN memory_versions v ON v.memory_id = asked.id AND v.version = asked.version
 
 -- name: list_versions
--- Every version of a memory, the oldest first.
-SELECT version, patch_id, content, status, pinned, created_at FROM memory_versions
-WHERE memory_id = $1 ORDER BY version
+-- Every version of a memory, the oldest first, with the patch that made it and the operation that ended it.
+SELECT v.version, v.patch_id, v.subject, v.content, v.kind, v.importance, v.trust, v.status, v.pinned, v.tags,
+    v.resolved_at, v.superseded_by, v.created_at, p.actor, p.tool, p.reason, o.operation, o.evidence, o.diff,
+    e.operation AS ended_by,
+    ARRAY(SELECT s.message_id FROM sources s WHERE s.item_id = v.memory_id AND s.item_version = v.version
+          ORDER BY s.message_id) AS sources
+FROM memory_versions v
+JOIN memories m ON m.id = v.memory_id
+JOIN patches p ON p.id = v.patch_id
+JOIN patch_operations o ON o.patch_id = v.patch_id AND o.item_id = v.memory_id AND o.to_version = v.version
+LEFT JOIN patch_operations e ON e.item_id = v.memory_id AND e.to_version = v.version + 1
+WHERE v.memory_id = $1 AND m.user_id = $2 ORDER BY v.version
+
+-- name: search_memories
+-- Memories that hold every term of a query, the best first; removed ones only when asked for.
+SELECT m.id FROM memories m
+WHERE m.user_id = $1 AND m.lexemes @@ $2::text::tsquery AND (m.status = 'active' OR $3)
+  AND ($4::text IS NULL OR lower(m.subject) = lower($4))
+ORDER BY ts_rank('{1,1,1,1}', m.lexemes, $2::text::tsquery) DESC, m.id DESC LIMIT $5
 
 -- name: list_memories
 -- Memories in the order of the ids asked for.
 SELECT m.id, m.version, m.subject, m.attribute, m.content, m.kind, m.importance, m.trust, m.status,
-    m.pinned, m.tags, m.platform, m.occurred_at, m.created_at, t.name AS p_tag
+    m.pinned, m.tags, m.platform, m.occurred_at, m.created_at, m.resolved_at, m.superseded_by, t.name AS p_tag
 FROM unnest($1::bigint[]) WITH ORDINALITY AS asked (id, position)
 JOIN memories m ON m.id = asked.id
 LEFT JOIN project_tags t ON t.id = m.p_tag
@@ -50,32 +54,10 @@ ORDER BY asked.position
 -- name: list_recent_memories
 -- The newest active memories of a user that match the filters.
 SELECT m.id FROM memories m
-WHERE m.user_id = $1 AND m.status = 'active' AND NOT m.private
-  AND ($2::text[] IS NULL OR m.p_tag = ANY (ARRAY(SELECT id FROM project_tags WHERE name = ANY ($2))))
-  AND ($3::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) >= $3)
-  AND ($4::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) < $4)
-  AND ($5::text IS NULL OR m.platform = $5)
+WHERE
+-- include: memory_filters
 ORDER BY coalesce(m.occurred_at, m.created_at) DESC, m.id DESC
 LIMIT $6
-
--- name: find_memories_by_lexemes
--- Ids of the newest active memories that hold any lexeme of the query and match the filters.
-SELECT m.id FROM memories m
-WHERE m.user_id = $1 AND m.status = 'active' AND NOT m.private AND m.lexemes @@ $7::text::tsquery
-  AND ($2::text[] IS NULL OR m.p_tag = ANY (ARRAY(SELECT id FROM project_tags WHERE name = ANY ($2))))
-  AND ($3::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) >= $3)
-  AND ($4::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) < $4)
-  AND ($5::text IS NULL OR m.platform = $5)
-ORDER BY m.id DESC
-LIMIT $6
-
--- name: count_memory_lexemes
--- For each memory and each lexeme asked for, how often it occurs (0 when not), and the length.
--- Read from the rank, as taking each tsvector apart costs five times as much.
-SELECT m.id, m.lexeme_count,
-       ARRAY(SELECT width_bucket(ts_rank('{1,1,1,1}', m.lexemes, asked)::float8, $3::float8[])
-             FROM unnest($2::text[]::tsquery[]) AS asked) AS counts
-FROM memories m WHERE m.id = ANY ($1::bigint[])
 
 -- name: list_pinned_memories
 -- Pinned memories, the weightiest first; pins are always active.
