@@ -13,9 +13,11 @@ from agents_memory.domain.lexical import Analysis, analyse, to_tsvector_literal
 from agents_memory.domain.messages import Draft, Role, Stored
 from agents_memory.domain.redaction import redact
 from agents_memory.domain.text import MAX_MESSAGE_BYTES, is_blank, repair
+from agents_memory.domain.tombstones import REPLACEMENT, Tombstones, strike, strike_draft
 from agents_memory.storage import messages
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.notify import Hints
+from agents_memory.storage.tombstones import KnownTombstones
 
 FIRST_STAGE = "screen"
 MAX_LABEL_CHARS = 500
@@ -30,6 +32,7 @@ class Intake:
         self._database = database
         self._hints = hints
         self._clock = clock
+        self._tombstones = KnownTombstones(clock)
 
     async def store(self, draft: Draft, user_id: int) -> Stored | Refusal:
         """Stores one turn with the work it needs, exactly once.
@@ -52,6 +55,9 @@ class Intake:
         intake_id = ids.intake_id(now)
 
         async def insert(connection: Connection) -> messages.Row:
+            nonlocal clean, raw, analysis
+            if erased := await self._tombstones.now(connection):
+                clean, raw, analysis = await _without(erased, clean, raw, analysis)
             return await messages.insert_message(
                 connection,
                 clean,
@@ -71,27 +77,57 @@ class Intake:
         return Stored(row.id, row.intake_id, clean.role, row.created_at, duplicate, redactions)
 
 
+async def _without(
+    erased: Tombstones, clean: Draft, raw: str | None, analysis: Analysis
+) -> tuple[Draft, str | None, Analysis]:
+    """The turn without what the owner erased; of one erased as a whole no words are left."""
+
+    def strike_all() -> tuple[Draft, str | None, Analysis]:
+        struck = strike_draft(clean, erased)
+        if struck.text == REPLACEMENT:
+            return struck, None, analyse("")
+        kept = None if raw is None else strike(raw, erased)
+        return struck, kept, analysis if struck.text == clean.text else analyse(struck.text)
+
+    if len(clean.text) > LARGE_CHARS:
+        return await asyncio.to_thread(strike_all)
+    return strike_all()
+
+
 def _ready(draft: Draft) -> tuple[Draft, str | None, dict[str, int], Analysis] | Refusal:
-    prepared = prepare(draft)
+    whole = _storable(draft.text)
+    if isinstance(whole, Refusal):
+        return whole
+    said = strip_fenced(whole)
+    prepared = _prepared(draft, said)
     if isinstance(prepared, Refusal):
         return prepared
     clean, redactions = prepared
-    whole = repair(draft.text).text
     # What only looked like recalled text must not be lost either: the original is kept beside it.
-    raw = None if strip_fenced(whole) == whole else redact(whole).text
+    raw = None if said == whole else redact(whole).text
     return clean, raw, redactions, analyse(clean.text)
 
 
 def prepare(draft: Draft) -> tuple[Draft, dict[str, int]] | Refusal:
     """The draft as it may be stored, and how many secrets of each sort were taken out."""
-    if len(draft.text.encode("utf-8", "surrogatepass")) > MAX_MESSAGE_BYTES:
+    whole = _storable(draft.text)
+    # What we told the agent ourselves is never taken in as something new.
+    return whole if isinstance(whole, Refusal) else _prepared(draft, strip_fenced(whole))
+
+
+def _storable(text: str) -> str | Refusal:
+    # Four bytes are the most that a character takes.
+    may_exceed = 4 * len(text) > MAX_MESSAGE_BYTES
+    if may_exceed and len(text.encode("utf-8", "surrogatepass")) > MAX_MESSAGE_BYTES:
         return Refusal(
             Code.LIMIT_EXCEEDED,
             f"a message may hold {MAX_MESSAGE_BYTES // 2**20} MiB; split it and save the parts",
             {"limit_bytes": MAX_MESSAGE_BYTES},
         )
-    # What we told the agent ourselves is never taken in as something new.
-    said = strip_fenced(repair(draft.text).text)
+    return repair(text).text
+
+
+def _prepared(draft: Draft, said: str) -> tuple[Draft, dict[str, int]] | Refusal:
     redacted = redact(said)
     if is_blank(redacted.text):
         return Refusal(
@@ -101,7 +137,7 @@ def prepare(draft: Draft) -> tuple[Draft, dict[str, int]] | Refusal:
     clean = replace(
         draft,
         text=redacted.text,
-        model=_label(draft.model),
+        model=None if draft.role is Role.USER else _label(draft.model),
         platform=_label(draft.platform) or "unknown",
         subagent_model=_label(draft.subagent_model) if draft.subagent else None,
         subagent_role=_label(draft.subagent_role) if draft.subagent else None,
@@ -114,8 +150,6 @@ def prepare(draft: Draft) -> tuple[Draft, dict[str, int]] | Refusal:
         store_id=_label(draft.store_id),
         native_id=_label(draft.native_id),
     )
-    if clean.role is Role.USER:
-        clean = replace(clean, model=None)
     return clean, redacted.counts
 
 

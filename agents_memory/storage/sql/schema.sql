@@ -70,7 +70,13 @@ GRANT UPDATE ON {schema}.message_state, {schema}.message_results, {schema}.work,
 GRANT DELETE ON {schema}.work, {schema}.lexeme_stats, {schema}.message_context TO {role};
 GRANT UPDATE (index_recall, index_checked_at, midpoint, scale) ON {schema}.embedding_models TO {role};
 GRANT EXECUTE ON FUNCTION {schema}.build_message_index(smallint) TO {role};
+GRANT EXECUTE ON FUNCTION {schema}.strike_message(bigint, integer[], integer[], text[], tsvector, integer)
+    TO {role};
 
 -- name: grant_vectors (template)
 -- Vectors are derived: the daemon may make them anew.
 GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO {role}
+
+-- name: grant_memory_vectors (template)
+-- What somebody asks to remember is found by its meaning at once: the hot path adds its first vectors.
+GRANT INSERT ON {table} TO {role}

@@ -1,0 +1,44 @@
+"""`redact` as the owner runs it: the words come by stdin and are never printed."""
+
+from pathlib import Path
+
+from tests.acceptance.command_line import on_pool
+from tests.conftest import Pool
+
+
+def test_an_owner_erases_words_after_a_rehearsal(pool: Pool, tmp_path: Path) -> None:
+    """F109"""
+    line = on_pool(pool, tmp_path)
+    stored = line.run("message", "add", "--text", "The purple walrus sleeps.", "--json").json["id"]
+    rehearsed = line.run("redact", "--words", stdin=b"Purple\nWalrus\n")
+    assert rehearsed.code == 0, rehearsed.stderr
+    assert "messages.message" in rehearsed.stdout
+    assert "add --run" in rehearsed.stderr
+    assert "walrus" in line.run("message", "show", str(stored)).stdout
+
+    done = line.run("redact", "--words", "--run", "--json", stdin=b"purple walrus")
+    assert done.code == 0, done.stderr
+    assert done.json["report"]["changed"]["messages.message"] == 1
+    for ended in (rehearsed, done):
+        assert "walrus" not in (ended.stdout + ended.stderr).lower()
+    assert "The [redacted] sleeps." in line.run("message", "show", str(stored)).stdout
+
+
+def test_what_to_erase_is_one_thing_and_never_an_argument(pool: Pool, tmp_path: Path) -> None:
+    line = on_pool(pool, tmp_path)
+    assert line.run("redact").code == 2
+    assert line.run("redact", "--words", "--message", "1").code == 2
+    assert line.run("redact", "--words", "purple walrus").code == 2
+    unknown = line.run("redact", "--message", "999", "--json")
+    assert unknown.code == 1
+    assert unknown.json["error"]["code"] == "UNKNOWN_ITEM"
+
+
+def test_a_role_that_is_not_the_owner_erases_nothing(pool: Pool, tmp_path: Path) -> None:
+    line = on_pool(pool, tmp_path)
+    line.settings["OWNER_DATABASE_URL"] = pool.url("memory_hot")
+    line.run("message", "add", "--text", "The purple walrus sleeps.")
+    refused = line.run("redact", "--words", "--run", stdin=b"walrus")
+    assert refused.code == 2
+    assert "OWNER_DATABASE_URL" in refused.stderr
+    assert "walrus" not in refused.stderr
