@@ -1,5 +1,6 @@
 # make run        see it work: a memory of its own in .demo/, two months of example conversations
 # make run ONCE=1 the same, and leave after the answers
+# make run TRANSCRIPTS=own  with what your own agents kept on this machine, too (read, never changed)
 # make test lint  what CI runs
 # make clean      remove .demo/ and what the tools cached
 
@@ -28,7 +29,7 @@ run: $(STAMP) .demo/memory.env
 		--ask "Postgres table or RabbitMQ for the order events: what did we decide?" \
 		--ask "Wie warm darf es nachts im Schlafzimmer werden?" \
 		--ask "How do login sessions work in the shop now?" \
-		$(if $(ONCE),--once)
+		$(if $(filter own,$(TRANSCRIPTS)),--own-transcripts) $(if $(ONCE),--once)
 
 # Written anew each time: the folder may have been moved.
 .PHONY: .demo/memory.env

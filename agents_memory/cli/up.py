@@ -15,17 +15,27 @@ from agents_memory.cli.importing import bring_in, list_problems, summarise
 from agents_memory.cli.options import EPILOG
 from agents_memory.cli.output import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_OK, emit_text, visible
 from agents_memory.cli.pool import OpenPool, load_settings, open_for, say
-from agents_memory.cli.running import Child, beside, module_command, running, until_told
+from agents_memory.cli.running import (
+    Child,
+    beside,
+    finished,
+    module_command,
+    running,
+    until_told,
+)
 from agents_memory.cli.status import embedder_of
 from agents_memory.clock import SystemClock
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.services.conversations import find_files, survey
 from agents_memory.services.status import Report, report
 from agents_memory.settings import Settings
+from agents_memory.settings.table import CAPTURE_CLIENTS
 
 EXAMPLE = 'Example: mcp-agents-memory up --conversations examples/conversations --ask "…" --once'
 DAEMON_LOG = "up-cold.log"
 REFRESH_S = 5.0
+RATE = 10_000
+OWN_LIMIT_S = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +45,7 @@ class Plan:
     conversations: tuple[Path, ...]
     questions: tuple[str, ...]
     once: bool
+    own_transcripts: bool = False
 
 
 @click.command("up", epilog=f"{EXAMPLE}\n\n{EPILOG}")
@@ -51,16 +62,27 @@ class Plan:
     multiple=True,
     help="Ask this over MCP and show what is found; repeatable.",
 )
+@click.option(
+    "--own-transcripts",
+    is_flag=True,
+    help="Bring in what the agents of this account kept on this machine, too; they are only read.",
+)
 @click.option("--once", is_flag=True, help="Leave after the answers instead of staying.")
-def command(*, conversations: tuple[Path, ...], questions: tuple[str, ...], once: bool) -> int:
+def command(
+    *,
+    conversations: tuple[Path, ...],
+    questions: tuple[str, ...],
+    own_transcripts: bool,
+    once: bool,
+) -> int:
     """Run everything in the foreground until Ctrl-C: the database, the daemon, a status line.
 
-    First brings in conversations, if any, waits until they are worked through, and asks the
-    questions over MCP as an editor would. With --once the exit code is 0 only if every question
-    was answered and nothing of the queue is left or set aside.
+    First brings in conversations and transcripts, if any, waits until they are worked through, and
+    asks the questions over MCP as an editor would. With --once the exit code is 0 only if every
+    question was answered and nothing of the queue is left or set aside.
     """
     settings = load_settings()
-    plan = Plan(conversations, questions, once)
+    plan = Plan(conversations, questions, once, own_transcripts)
     return asyncio.run(_until_told(settings, plan))
 
 
@@ -95,6 +117,8 @@ class _Up:
     async def _work(self, pool: OpenPool, child: Child) -> int:
         emit_text(f"daemon     process {child.process.pid}, log {child.log}")
         complete = await self._import(pool)
+        if self._plan.own_transcripts:
+            complete = await self._bring_in_own() and complete
         state = await drained(lambda: self._look(pool), self._clock)
         parked = sum(stage["parked"] for stage in state.values["stages"].values())
         emit_text(f"memory     {status_line(state)}")
@@ -124,6 +148,20 @@ class _Up:
         emit_text(f"imported   {summarise(outcome)}")
         list_problems(outcome)
         return not outcome.problems
+
+    async def _bring_in_own(self) -> bool:
+        """Whether all that the clients kept could be brought in."""
+        complete = True
+        for client in CAPTURE_CLIENTS:
+            command = module_command("ingest.backfill", client, "--run", f"--rate={RATE}")
+            done = await finished(command, within_s=OWN_LIMIT_S)
+            if done is None or done.code != EXIT_OK:
+                told = "it took too long" if done is None else done.stderr.decode(errors="replace")
+                say(f"error: the transcripts of {client} are not all brought in: {told.strip()}")
+                complete = False
+                continue
+            emit_text(f"transcripts of {client}\n{done.stdout.decode(errors='replace').rstrip()}")
+        return complete
 
     async def _look(self, pool: OpenPool) -> Report:
         return await report(

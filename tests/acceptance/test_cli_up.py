@@ -97,6 +97,33 @@ async def test_once_proves_the_whole_way_and_leaves_nothing_behind(
         os.kill(daemon, 0)
 
 
+def test_own_transcripts_are_brought_in_and_only_read(line: CommandLine) -> None:
+    """F74, F87: what the agents of this account kept, when it is asked for."""
+    kept = line.home / ".claude" / "projects" / "-home-mara-harbor"
+    kept.mkdir(parents=True)
+    said = {
+        "type": "user", "uuid": "5a5f6c1e-0000-4000-8000-000000000001", "parentUuid": None,
+        "sessionId": "5a5f6c1e-0000-4000-8000-00000000000a", "isSidechain": False,
+        "timestamp": "2026-11-01T10:00:00.000Z", "cwd": "/home/mara/harbor", "version": "2.0.0",
+        "userType": "external",
+        "message": {"role": "user", "content": "The heron nests by the weir."},
+    }  # fmt: skip
+    transcript = kept / "5a5f6c1e-0000-4000-8000-00000000000a.jsonl"
+    transcript.write_text(json.dumps(said) + "\n")
+    before = transcript.stat()
+    done = line.run("up", "--own-transcripts", "--ask", "Where does the heron nest?", "--once")
+    assert done.code == 0, done.stderr
+    assert "The heron nests by the weir." in done.stdout
+    now = transcript.stat()
+    assert (now.st_mtime_ns, now.st_size) == (before.st_mtime_ns, before.st_size)
+
+
+def test_no_transcripts_of_ones_own_is_said(line: CommandLine) -> None:
+    done = line.run("up", "--own-transcripts", "--once")
+    assert done.code == 1
+    assert "no folder" in done.stderr
+
+
 def test_a_question_without_an_answer_fails_the_proof(line: CommandLine) -> None:
     """D11: nothing found is said, and the exit code tells."""
     ended = line.run("up", "--ask", "zzzzzz", "--once")
