@@ -104,6 +104,37 @@ async def test_the_second_waits_and_takes_over_when_the_first_loses_its_connecti
             assert await _next(first) == epoch + 2
 
 
+async def test_work_that_swallows_its_cancellation_is_cancelled_until_it_ends(
+    cold_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """E13: before Python 3.12 a wait that ends as it is cancelled lets the work go on."""
+    monkeypatch.setattr("cold.leadership.CANCEL_AGAIN_S", 0.01)
+    begun: asyncio.Queue[int] = asyncio.Queue()
+    deaf = 3
+
+    async def work(epoch: int) -> int:
+        nonlocal deaf
+        begun.put_nowait(epoch)
+        while True:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                if not deaf:
+                    raise
+                deaf -= 1
+
+    task = asyncio.create_task(_candidate(cold_database).run(work))
+    try:
+        async with asyncio.timeout(LIMIT_S):
+            epoch = await begun.get()
+            await _end_session_of_the_lock(cold_database)
+            assert await begun.get() == epoch + 1
+        assert deaf == 0
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
 async def test_a_term_that_ends_in_order_is_resigned(cold_database: Database) -> None:
     term = Term()
     async with _running(_candidate(cold_database), term) as task:
