@@ -103,12 +103,15 @@ def jaccard(one: Set[str], other: Set[str]) -> float:
 
 
 def likeness(one: Set[str], other: Set[str]) -> float:
-    """The Jaccard index of two texts' lexemes, but 0 if they differ in a number or a negation: a
-    changed port or a denial is news, however many words are the same."""
+    """The Jaccard index of two texts' lexemes, but 0 if near duplicates differ in a number or a
+    negation: a changed port or a denial is news, however many words are the same."""
+    alike = jaccard(one, other)
+    if alike < NEAR_DUPLICATE_JACCARD:
+        return alike
     different = one ^ other
     if different & _NEGATIONS or any(re.search(r"\d", lexeme) for lexeme in different):
         return 0.0
-    return jaccard(one, other)
+    return alike
 
 
 def diversify(

@@ -61,9 +61,10 @@ FROM message_context c CROSS JOIN LATERAL (
 WHERE c.message_id = ANY ($1::bigint[])
 
 -- name: prefer_indexes
--- For this transaction: every join looks its few rows up, whatever the planner makes of the filters.
+-- For this transaction: every join looks its few rows up, whatever the planner makes of the filters, and
+-- no worker is started for them.
 SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-    set_config('enable_mergejoin', 'off', true)
+    set_config('enable_mergejoin', 'off', true), set_config('max_parallel_workers_per_gather', '0', true)
 
 -- name: find_memories_by_words
 -- The newest active memories that match the filters and hold a word that was chosen, and some more given
