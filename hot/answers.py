@@ -98,6 +98,7 @@ class KnowledgeAnswer(Answer):
     version: int
     patch_id: int
     message_id: Annotated[int | None, Field(description="The evidence stored for it")] = None
+    outcome: Annotated[str | None, Field(description="add, support or supersede")] = None
     pinned: bool | None = None
     tagged: Annotated[str | None, Field(description="ok, or pending: follows soon")] = None
     embedded: Annotated[str | None, Field(description="ok, or pending: follows soon")] = None

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Protocol
@@ -11,22 +10,16 @@ from typing import Protocol
 from agents_memory.clock import Clock, SystemClock
 from agents_memory.domain.errors import DatabaseUnavailable, MemoryFault
 from agents_memory.domain.text import truncate
-from agents_memory.embedding.opening import open_choice
+from agents_memory.embedding.opening import check_choice, open_choice
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.observe import Action, get_logger
-from agents_memory.services.brief import STATIC_INSTRUCTIONS, Briefing, Reader
-from agents_memory.services.citing import Citing
-from agents_memory.services.coverage import Coverage
-from agents_memory.services.intake import Intake
-from agents_memory.services.knowledge import Knowledge
+from agents_memory.services.brief import STATIC_INSTRUCTIONS, Reader
 from agents_memory.services.opening import open_pool
-from agents_memory.services.patching import Patching
-from agents_memory.services.recall import Recall
 from agents_memory.settings import Settings
 from agents_memory.storage.connections import Database
-from agents_memory.storage.notify import Hints
 from agents_memory.storage.users import ensure_user
 from hot.answers import Here
+from hot.services import Services
 from hot.session import Session, working_directory
 
 # The daemon and the capturer, run beside the embedded database as long as there are clients.
@@ -53,20 +46,6 @@ class Pool(Protocol):
     async def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
-    """What the tools are adapters of, for one user of one pool."""
-
-    user_id: int
-    intake: Intake
-    recall: Recall
-    briefing: Briefing
-    knowledge: Knowledge
-    citing: Citing
-    coverage: Coverage
-    hints: Hints
-
-
 class App:
     """Opens the pool in the background, and again when that failed; holds one client's session."""
 
@@ -76,13 +55,13 @@ class App:
         session: Session,
         *,
         clock: Clock,
-        embedder: Embedder | None,
+        open_embedder: Callable[[], Embedder | None],
         open_pool: Callable[[], Awaitable[Pool]],
     ) -> None:
         self.settings = settings
         self.session = session
         self.clock = clock
-        self._embedder = embedder
+        self._open_embedder = open_embedder
         self._open_pool = open_pool
         self._started = clock.monotonic()
         self._opening: asyncio.Task[Services] | None = None
@@ -156,10 +135,7 @@ class App:
         with suppress(TimeoutError):
             async with asyncio.timeout(CLOSE_WITHIN_S):
                 if self._services is not None:
-                    await self._services.recall.close()
-                    await self._services.hints.close()
-                if self._embedder is not None:
-                    await self._embedder.close()
+                    await self._services.close()
                 if pool is not None:
                     await pool.close()
 
@@ -174,34 +150,9 @@ class App:
             log.warning(Action.DATABASE_LOST, error=fault)
             self._fault = fault
             raise
-        self._services = self._compose(database, user_id)
+        self._services = Services(self.settings, self.clock, database, user_id, self._open_embedder)
         log.info(Action.DATABASE_READY, database=self.settings.describe_database())
         return self._services
-
-    def _compose(self, database: Database, user_id: int) -> Services:
-        settings = self.settings
-        hints = Hints(database)
-        intake = Intake(database, hints, self.clock)
-        return Services(
-            user_id=user_id,
-            coverage=Coverage(database, self.clock),
-            intake=intake,
-            recall=Recall(
-                database,
-                self._embedder,
-                threshold=settings.search_fallback_threshold,
-                embed_deadline_s=settings.search_embed_deadline_ms / 1000,
-            ),
-            briefing=Briefing(
-                database,
-                self.clock,
-                zone=settings.time_zone,
-                token_limit=settings.short_term_token_limit,
-            ),
-            knowledge=Knowledge(database, intake, Patching(database, hints)),
-            citing=Citing(database),
-            hints=hints,
-        )
 
 
 def compose(settings: Settings) -> App:
@@ -209,11 +160,12 @@ def compose(settings: Settings) -> App:
 
     Raises ConfigurationError for an embedder that cannot be meant.
     """
+    check_choice(settings)
     return App(
         settings,
         Session.begin(settings, working_directory()),
         clock=SystemClock(),
-        embedder=open_choice(settings),
+        open_embedder=partial(open_choice, settings),
         open_pool=partial(
             open_pool,
             settings,

@@ -19,7 +19,7 @@ def render_search(answer: SearchAnswer) -> str:
     """A line on how it was searched, then the items, fenced as data."""
     count = f"{answer.count} result{'' if answer.count == 1 else 's'}"
     head = [f"{count} ({answer.used}) · {_here(answer.here)}"]
-    head += _named(
+    head += named(
         ("degraded", answer.degraded),
         ("threshold", answer.threshold),
         ("top similarity", answer.top_similarity),
@@ -36,7 +36,7 @@ def render_item(item: Item) -> str:
     facts = [
         f"[{item.id}] {item.at}",
         " ".join(filter(None, (item.kind, item.role))),
-        *_named(
+        *named(
             # What we vouch for comes before what others wrote, which may look like it.
             ("trust", item.trust),
             ("score", item.score),
@@ -52,7 +52,7 @@ def render_item(item: Item) -> str:
             ("about", item.subject),
         ),
     ]
-    return "\n".join([" · ".join(facts), _indented(item.text)])
+    return "\n".join([" · ".join(facts), indented(item.text)])
 
 
 def render_startup(answer: StartupAnswer) -> str:
@@ -64,10 +64,11 @@ def render_startup(answer: StartupAnswer) -> str:
 def render_knowledge(answer: KnowledgeAnswer) -> str:
     """What was changed, and the diff."""
     item = answer.target if answer.memory_id is None else f"{answer.target} {answer.memory_id}"
-    facts = _named(
+    facts = named(
         ("version", answer.version),
         ("patch", answer.patch_id),
         ("evidence message", answer.message_id),
+        ("outcome", answer.outcome),
         ("pinned", answer.pinned),
         ("tagged", answer.tagged),
         ("embedded", answer.embedded),
@@ -99,10 +100,10 @@ def render_refusal(code: str, message: str, details: Mapping[str, Any]) -> str:
     lines = [f"not done: {code}: {message}"]
     for key, value in details.items():
         if isinstance(value, Mapping):
-            state = "\n".join(f"{name}: {_plain(part)}" for name, part in value.items())
+            state = "\n".join(f"{name}: {plain(part)}" for name, part in value.items())
             lines.append(fence(state, key))
         else:
-            lines.append(f"{key}: {_plain(value)}")
+            lines.append(f"{key}: {plain(value)}")
     return "\n".join(lines)
 
 
@@ -112,16 +113,18 @@ def _here(here: Here) -> str:
     )
 
 
-def _named(*facts: tuple[str, object]) -> list[str]:
-    return [f"{name} {_plain(value)}" for name, value in facts if value is not None]
+def named(*facts: tuple[str, object]) -> list[str]:
+    """Each fact with its name; those that are None are left out."""
+    return [f"{name} {plain(value)}" for name, value in facts if value is not None]
 
 
-def _plain(value: object) -> str:
+def plain(value: object) -> str:
+    """A value on one line, so that it cannot begin another item."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    # On one line, so that it cannot begin another item.
     return " ".join(str(value).split())
 
 
-def _indented(text: str) -> str:
+def indented(text: str) -> str:
+    """A text of several lines that cannot pass for another item."""
     return "\n".join(f"  {line}" for line in text.splitlines() or [""])

@@ -1,13 +1,14 @@
 """JSON schemas as clients can use them: no titles, no nulls, definitions in place."""
 
+from functools import cache
 from typing import Any
-
-from pydantic import BaseModel
 
 from hot.answers import Answer, Failure
 
-# Pydantic leaves its own words where a bound stands outside of a validator.
-_BOUNDS = {
+# Pydantic leaves its own words for bounds where one stands outside of a validator.
+_WORDS = {
+    # Whose cases exclude each other anyway; some clients know only this word.
+    "oneOf": "anyOf",
     "ge": "minimum",
     "gt": "exclusiveMinimum",
     "le": "maximum",
@@ -15,23 +16,27 @@ _BOUNDS = {
 }
 
 
-def input_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The schema of a tool's arguments; optional ones are simply not required."""
-    return _lean(model.model_json_schema(by_alias=True)) | {"additionalProperties": False}
+def input_schema(generated: dict[str, Any]) -> dict[str, Any]:
+    """From pydantic's schema of a tool's arguments; optional ones are simply not required."""
+    return _lean(generated) | {"additionalProperties": False}
 
 
 def output_schema(answer: type[Answer]) -> dict[str, Any]:
     """The schema of what a tool answers: its answer, or `ok: false` with an error."""
     schema = _lean(answer.model_json_schema(mode="serialization"))
-    failure = _lean(Failure.model_json_schema(mode="serialization"))
     properties = {"ok": {"type": "boolean", "description": "Whether it was done"}}
     properties |= {key: value for key, value in schema["properties"].items() if key != "ok"}
-    properties["error"] = failure
+    properties["error"] = _failure_schema()
     return {"type": "object", "properties": properties, "required": ["ok"]}
 
 
+@cache
+def _failure_schema() -> dict[str, Any]:
+    return _lean(Failure.model_json_schema(mode="serialization"))
+
+
 def _lean(schema: dict[str, Any]) -> dict[str, Any]:
-    definitions = schema.pop("$defs", {})
+    definitions = schema.get("$defs", {})
 
     def walk(node: Any) -> Any:
         if isinstance(node, list):
@@ -47,11 +52,11 @@ def _lean(schema: dict[str, Any]) -> dict[str, Any]:
                 rest = {k: v for k, v in node.items() if k not in ("anyOf", "default")}
                 return walk({**options[0], **rest})
         return {
-            _BOUNDS.get(key, key): {name: walk(part) for name, part in value.items()}
+            _WORDS.get(key, key): {name: walk(part) for name, part in value.items()}
             if key == "properties"
             else walk(value)
             for key, value in node.items()
-            if key != "title"
+            if key not in ("title", "$defs", "discriminator")
         }
 
     lean: dict[str, Any] = walk(schema)

@@ -1,22 +1,31 @@
 """The MCP server of one client: the toolsets that are switched on, over one app."""
 
-from collections.abc import Callable, Mapping
 from functools import partial
-from typing import BinaryIO
+from importlib import import_module
+from typing import BinaryIO, Protocol, cast
 
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.prompts import Prompt
 from mcp.server.mcpserver.tools import Tool
 
 from agents_memory import __version__
 from agents_memory.domain.errors import ConfigurationError
 from hot.app import App
 from hot.toolkit import briefing_middleware, serve
-from hot.toolsets import core
 from hot.wire import Wire
 
 # Clients join it with the tool names and cut at 64 characters.
 NAME = "memory"
-TOOLSETS: Mapping[str, Callable[[App], list[Tool]]] = {"core": core.tools}
+# Packages of `hot.toolsets`; each costs a start something, so only those that are on are imported.
+TOOLSETS = ("core", "patch")
+
+
+class Toolset(Protocol):
+    """What each of these packages holds."""
+
+    def tools(self, app: App) -> list[Tool]: ...
+
+    def prompts(self) -> list[Prompt]: ...
 
 
 def build_server(app: App) -> MCPServer:
@@ -30,13 +39,20 @@ def build_server(app: App) -> MCPServer:
             f"AGENTS_MEMORY_TOOLSETS names {', '.join(missing)}, which this version does not have; "
             f"it has {', '.join(TOOLSETS)}"
         )
-    return MCPServer(
+    toolsets = [
+        cast(Toolset, import_module(f"hot.toolsets.{name}")) for name in app.settings.toolsets
+    ]
+    server: MCPServer = MCPServer(
         NAME,
         title="Agents Memory",
         version=__version__,
-        tools=[tool for name in app.settings.toolsets for tool in TOOLSETS[name](app)],
+        tools=[tool for toolset in toolsets for tool in toolset.tools(app)],
         middleware=[briefing_middleware(app.instructions)],
     )
+    for toolset in toolsets:
+        for prompt in toolset.prompts():
+            server.add_prompt(prompt)
+    return server
 
 
 async def serve_stdio(app: App, stdin: BinaryIO, stdout: BinaryIO) -> None:

@@ -38,6 +38,8 @@ from hot.wire import Answers, Requests
 # Gemini CLI adds this argument to every tool and forwards it.
 CLIENT_KEYS = frozenset({"wait_for_previous"})
 MAX_PROBLEMS = 5
+MAX_NAME_CHARS = 60
+MAX_RULE_CHARS = 300
 
 log = get_logger()
 
@@ -113,7 +115,7 @@ def make_tool(
     metadata.output_schema = output_schema(answer)
     return StrictTool(
         **{name: getattr(plain, name) for name in Tool.model_fields}
-        | {"parameters": input_schema(metadata.arg_model), "fn_metadata": metadata},
+        | {"parameters": input_schema(plain.parameters), "fn_metadata": metadata},
         render=render,
     )
 
@@ -182,15 +184,21 @@ def tool_names(server: MCPServer[Any]) -> list[str]:
 
 
 def _unknown(name: str, known: Iterable[str]) -> str:
-    shown = truncate(" ".join(repair(name).text.split()), 60)
+    shown = _short(name)
     close = difflib.get_close_matches(name[:60], list(known), 1)
     hint = f"did you mean {close[0]}?" if close else f"it takes {', '.join(known) or 'none'}"
     return f"unknown argument {shown!r}; {hint}"
 
 
 def _place(location: tuple[int | str, ...]) -> str:
-    return ".".join(str(part) for part in location) or "arguments"
+    # Names of unknown fields are the caller's own, of any length.
+    return ".".join(_short(str(part)) for part in location) or "arguments"
 
 
 def _rule(error: Mapping[str, Any]) -> str:
-    return str(error["msg"]).removeprefix("Value error, ").replace("Input should", "should")
+    said = str(error["msg"]).removeprefix("Value error, ").replace("Input should", "should")
+    return truncate(repair(said).text, MAX_RULE_CHARS)
+
+
+def _short(name: str) -> str:
+    return truncate(" ".join(repair(name).text.split()), MAX_NAME_CHARS)

@@ -74,6 +74,7 @@ class Stored:
     """The acknowledgement of a committed message.
 
     `duplicate` is true when the same turn was already in the pool; `id` is then the earlier one.
+    `identical` is false when that one has another role, other words or another time.
     """
 
     id: int
@@ -82,3 +83,4 @@ class Stored:
     created_at: datetime
     duplicate: bool
     redactions: dict[str, int]
+    identical: bool = True

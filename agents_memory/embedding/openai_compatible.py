@@ -15,7 +15,8 @@ from agents_memory.domain.text import is_blank, repair
 from agents_memory.embedding.chunking import beginning, estimate_tokens
 from agents_memory.embedding.endpoint import Endpoint, Passing, Refused
 from agents_memory.embedding.profiles import Profile
-from agents_memory.embedding.protocol import Vector, unit
+from agents_memory.embedding.protocol import Vector
+from agents_memory.embedding.unit import unit
 
 if TYPE_CHECKING:
     from agents_memory.embedding.openai_client import OpenAIClient

@@ -6,11 +6,7 @@ from pathlib import Path
 from agents_memory.domain.errors import ConfigurationError
 from agents_memory.embedding.choice import Choice
 from agents_memory.embedding.endpoint import OPENAI_URL, Endpoint
-from agents_memory.embedding.hashing import open_hashing
-from agents_memory.embedding.llama_cpp import LlamaCppEmbedder
-from agents_memory.embedding.local import open_local
-from agents_memory.embedding.naming import Prefixes, read_name
-from agents_memory.embedding.openai_compatible import OpenAICompatibleEmbedder
+from agents_memory.embedding.naming import Named, Prefixes, read_name
 from agents_memory.embedding.profiles import HASHING, Profile
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.settings import Secret, Settings
@@ -37,22 +33,33 @@ def open_embedder(
     installed or not set shows at the first use, as EmbedderUnavailable with what to do.
     """
     access = access or Access()
-    named = read_name(name, access.prefixes)
-    if threads < 1:
-        raise ConfigurationError(f"the embedding model needs 1 thread or more, not {threads}")
+    named = _checked(name, access, allow_hashing=allow_hashing, threads=threads)
+    # Each imported here, because one is wanted, and the others' libraries take a while to load.
     match named.route:
         case "openai":
+            from agents_memory.embedding.openai_compatible import OpenAICompatibleEmbedder
+
             endpoint = Endpoint(
                 OPENAI_URL, access.openai_api_key, "OPENAI_API_KEY", True, encoding="base64"
             )
             return OpenAICompatibleEmbedder(named.profile, named.model, endpoint)
         case "http":
+            from agents_memory.embedding.openai_compatible import OpenAICompatibleEmbedder
+
             endpoint = Endpoint(access.base_url or "", access.api_key)
             return OpenAICompatibleEmbedder(named.profile, named.model, endpoint)
         case "gguf":
+            from agents_memory.embedding.llama_cpp import LlamaCppEmbedder
+
             return LlamaCppEmbedder(named.profile, access.gguf_path, threads)
         case "built-in":
-            return _open_built_in(named.profile, allow_hashing=allow_hashing, threads=threads)
+            if named.profile is HASHING:
+                from agents_memory.embedding.hashing import open_hashing
+
+                return open_hashing()
+            from agents_memory.embedding.local import open_local
+
+            return open_local(threads)
 
 
 def open_embedders(settings: Settings) -> tuple[Embedder, ...]:
@@ -71,6 +78,17 @@ def open_choice(settings: Settings) -> Embedder:
     """The same as one embedder, from which whoever knows the pool's active model takes its own."""
     embedders = open_embedders(settings)
     return embedders[0] if len(embedders) == 1 else Choice(embedders)
+
+
+def check_choice(settings: Settings) -> None:
+    """Raises the ConfigurationError of `open_choice`, and loads nothing that is behind a model."""
+    for name in _names(settings):
+        _checked(
+            name,
+            _access(settings),
+            allow_hashing=settings.allow_hash_embeddings,
+            threads=settings.embedding_threads,
+        )
 
 
 def open_named(settings: Settings, name: str) -> Embedder:
@@ -115,13 +133,14 @@ def _prefix(written: str | None) -> str | None:
     return None if written is None else written.replace("\\n", "\n") + " "
 
 
-def _open_built_in(profile: Profile, *, allow_hashing: bool, threads: int) -> Embedder:
-    if profile is not HASHING:
-        return open_local(threads)
-    if not allow_hashing:
+def _checked(name: str, access: Access, *, allow_hashing: bool, threads: int) -> Named:
+    named = read_name(name, access.prefixes)
+    if threads < 1:
+        raise ConfigurationError(f"the embedding model needs 1 thread or more, not {threads}")
+    if named.profile is HASHING and not allow_hashing:
         raise ConfigurationError(
             "the embedding model `hashing` matches spelling only and does not find what was "
             "said in other words; use EMBEDDING_MODEL=local, or allow this one with "
             "AGENTS_MEMORY_ALLOW_HASH_EMBEDDINGS=1"
         )
-    return open_hashing()
+    return named

@@ -12,7 +12,8 @@ from agents_memory.domain.errors import EmbedderUnavailable
 from agents_memory.domain.text import repair
 from agents_memory.embedding.chunking import beginning
 from agents_memory.embedding.profiles import Profile
-from agents_memory.embedding.protocol import Vector, unit
+from agents_memory.embedding.protocol import Vector
+from agents_memory.embedding.unit import unit
 
 Encode = Callable[[str], NDArray[np.floating]]
 """From legible text to a vector of any length; blocks, runs in the embedder's thread."""

@@ -8,7 +8,7 @@ from agents_memory.domain.brief import Section, compose, one_line
 from agents_memory.domain.fencing import fence
 from agents_memory.domain.memories import MemoryView
 from agents_memory.domain.tokens import BRIEF_CHARS_PER_TOKEN
-from agents_memory.storage import memories, messages, patches
+from agents_memory.storage import memories, messages, profiles
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.messages import ActiveProject, MessageView
 
@@ -148,7 +148,7 @@ class Briefing:
 
         async def load(connection: Connection) -> _Material:
             user_id = reader.user_id
-            documents = await patches.list_profiles(connection, user_id)
+            documents = await profiles.list_profiles(connection, user_id)
             pinned_ids = await memories.list_pinned(connection, user_id, MAX_PINNED)
             promise_ids = await memories.list_open_promises(connection, user_id, MAX_PROMISES)
             pinned = await memories.list_memories(connection, pinned_ids, user_id)

@@ -74,7 +74,15 @@ class Intake:
         self._hints.send()
         # A row of this very intake was ours, even when the first answer to it was lost.
         duplicate = not row.added and row.intake_id != intake_id
-        return Stored(row.id, row.intake_id, clean.role, row.created_at, duplicate, redactions)
+        return Stored(
+            row.id,
+            row.intake_id,
+            clean.role,
+            row.created_at,
+            duplicate,
+            redactions,
+            identical=row.identical,
+        )
 
 
 async def _without(

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from agents_memory.domain.errors import ConfigurationError, MemoryFault, SchemaMismatch
 from agents_memory.embedding.opening import profiles_of
@@ -13,9 +13,10 @@ from agents_memory.settings import Settings
 from agents_memory.settings.inherited import inherited_environment
 from agents_memory.storage import migrate
 from agents_memory.storage.connections import Database
-from agents_memory.storage.embedded.attach import Attachment, attach
 from agents_memory.storage.embedded.endpoint import COLD, HOT, OWNER
-from agents_memory.storage.embedded.place import find_place
+
+if TYPE_CHECKING:
+    from agents_memory.storage.embedded.attach import Attachment
 
 Role = Literal["hot", "cold", "owner"]
 
@@ -32,7 +33,7 @@ class OpenedPool:
     """A pool that can be used now; close it to let go of an embedded server."""
 
     database: Database
-    attachment: Attachment | None
+    attachment: "Attachment | None"
     watch: asyncio.Task[None] | None = None
     # Migrations that opening an embedded pool brought with it.
     applied: tuple[str, ...] = ()
@@ -47,7 +48,7 @@ class OpenedPool:
             self.attachment.close()
 
 
-async def _keep(attachment: Attachment) -> None:
+async def _keep(attachment: "Attachment") -> None:
     while True:
         await asyncio.sleep(ENSURE_EVERY_S)
         try:
@@ -74,6 +75,10 @@ async def open_pool(
     if not settings.embedded:
         database = external_database(settings, role, application)
         return await _checked(OpenedPool(database, None), role)
+    # Here, because with a database elsewhere nothing of it is needed.
+    from agents_memory.storage.embedded.attach import attach
+    from agents_memory.storage.embedded.place import find_place
+
     if not hold:
         url = find_place(settings.data_dir).endpoint.dsn(_ROLES[role])
         return OpenedPool(_database(settings, url, application), None)
@@ -131,7 +136,7 @@ async def prepare_pool(settings: Settings, profile: Profile | None = None) -> tu
 
 
 async def _bring_up(
-    settings: Settings, attachment: Attachment, database: Database
+    settings: Settings, attachment: "Attachment", database: Database
 ) -> tuple[str, ...]:
     """An embedded pool belongs to this machine, so whoever comes first migrates it."""
     try:
@@ -185,7 +190,7 @@ def _database(
     settings: Settings,
     url: str,
     application: str,
-    attachment: Attachment | None = None,
+    attachment: "Attachment | None" = None,
     *,
     pooled: bool = False,
     direct_url: str | None = None,

@@ -4,12 +4,11 @@ import json
 from typing import TYPE_CHECKING
 
 import asyncpg
-import numpy as np
-from numpy.typing import NDArray
-from pgvector import HalfVector
 
 if TYPE_CHECKING:
+    import numpy as np
     from asyncpg.pool import PoolConnectionProxy
+    from numpy.typing import NDArray
 
     # The driver's classes are generic for type checkers only.
     Connection = asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]
@@ -19,12 +18,17 @@ else:
     DedicatedConnection = asyncpg.Connection
 
 
-def _encode(vector: NDArray[np.float32]) -> bytes:
+def _encode(vector: "NDArray[np.float32]") -> bytes:
+    # In both, because it brings numpy, and many a connection never carries a vector.
+    from pgvector import HalfVector
+
     return HalfVector(vector).to_binary()
 
 
-def _decode(data: bytes) -> NDArray[np.float32]:
-    return HalfVector.from_binary(data).to_numpy().astype(np.float32)
+def _decode(data: bytes) -> "NDArray[np.float32]":
+    from pgvector import HalfVector
+
+    return HalfVector.from_binary(data).to_numpy().astype("float32")
 
 
 async def add_codecs(connection: Connection, vector_home: str | None) -> None:

@@ -17,12 +17,16 @@ SQL = queries.load("messages")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The acknowledgement of an insert; `added` is false when the turn was there before."""
+    """The acknowledgement of an insert; `added` is false when the turn was there before.
+
+    `identical` is false when what was there has another role, other words or another time.
+    """
 
     id: int
     intake_id: UUID
     created_at: datetime
     added: bool
+    identical: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +89,18 @@ async def insert_message(
     )  # fmt: skip
     if row is not None:
         return Row(row["id"], row["intake_id"], row["created_at"], added=True)
-    found = await connection.fetchrow(SQL["find_stored"].sql, intake_id, user_id, *fields)
+    found = await connection.fetchrow(
+        SQL["find_stored"].sql,
+        intake_id, user_id, *fields, draft.role, draft.text, draft.occurred_at,
+    )  # fmt: skip
     assert found is not None, "a conflict without a row to conflict with"
-    return Row(found["id"], found["intake_id"], found["created_at"], added=False)
+    return Row(
+        found["id"],
+        found["intake_id"],
+        found["created_at"],
+        added=False,
+        identical=found["identical"],
+    )
 
 
 async def list_messages(

@@ -15,7 +15,7 @@ import asyncpg
 
 from agents_memory import __version__
 from agents_memory.domain.errors import ConfigurationError, SchemaMismatch
-from agents_memory.storage import queries, vectors
+from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection, Database, advisory_key
 from agents_memory.storage.faults import translated
 
@@ -77,6 +77,9 @@ async def prepare(
     when no other is; a runtime role that is the owner itself needs no rights. Returns and raises
     what `migrate` does.
     """
+    # Here, because most who come only ask for the compatibility, and vectors bring numpy.
+    from agents_memory.storage import vectors
+
     async with _alone(owner) as connection:
         done = await _apply_steps(connection, owner.schema)
         me = await connection.fetchval("SELECT current_user")
@@ -87,6 +90,12 @@ async def prepare(
             for extra, role in (("grant_hot", hot), ("grant_cold", cold)):
                 if role != me:
                     await _grant_role(connection, owner.schema, role, extra)
+            for each in await vectors.list_models(connection):
+                if hot != me:
+                    await _grant_tables(connection, "grant_memory_vectors", hot, each.memory_table)
+                if cold != me:
+                    tables = (each.message_table, each.memory_table)
+                    await _grant_tables(connection, "grant_vectors", cold, *tables)
         return done
 
 
@@ -164,10 +173,12 @@ async def _grant_role(connection: Connection, schema: str, role: str, extra: str
     quoted = str(await connection.fetchval("SELECT quote_ident($1)", role))
     for name in ("grant_runtime", extra):
         await connection.execute(SQL[name].render(schema=schema, role=quoted))
-    if extra == "grant_cold":
-        for model in await vectors.list_models(connection):
-            for table in (model.message_table, model.memory_table):
-                await connection.execute(SQL["grant_vectors"].render(table=table, role=quoted))
+
+
+async def _grant_tables(connection: Connection, grant: str, role: str, *tables: str) -> None:
+    quoted = str(await connection.fetchval("SELECT quote_ident($1)", role))
+    for table in tables:
+        await connection.execute(SQL[grant].render(table=table, role=quoted))
 
 
 async def compatibility(connection: Connection) -> Compatibility:

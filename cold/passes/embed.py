@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents_memory.embedding.protocol import Embedder
+from agents_memory.services.vectorising import Vectorised
 from agents_memory.storage import messages, vectors, work
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.messages import PassItem
 from agents_memory.storage.vectors import ChunkVector, Model
 from cold.guard import Done, RetryLater
 from cold.passes.models import Models
-from cold.passes.vectorising import Vectorised
 
 MODEL_CHANGED = "the pool's active embedding model changed meanwhile"
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from agents_memory.domain.memories import Status
 from agents_memory.embedding.protocol import Embedder
+from agents_memory.services.vectorising import Vectorised, memory_text
 from agents_memory.storage import memories, vectors, work
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.memories import PassMemory
@@ -12,7 +13,6 @@ from agents_memory.storage.vectors import Model
 from cold.guard import Done, RetryLater
 from cold.passes.embed import MODEL_CHANGED, Known
 from cold.passes.models import Models
-from cold.passes.vectorising import Vectorised
 
 MEMORY_CHANGED = "the memory changed meanwhile"
 
@@ -31,10 +31,10 @@ class EmbeddableMemory:
 
     @property
     def text(self) -> str:
-        """What is embedded: the words that are searched by keyword too; nothing when not active."""
+        """What is embedded; nothing when it is not active."""
         if self.memory.status is not Status.ACTIVE:
             return ""
-        return f"{self.memory.subject}\n{self.memory.content}"
+        return memory_text(self.memory.subject, self.memory.content)
 
 
 class EmbedMemory:
@@ -43,7 +43,7 @@ class EmbedMemory:
     stage = "embed_memory"
     backend = "embedding"
     version = 1
-    next_stages: tuple[str, ...] = ()
+    next_stages: tuple[str, ...] = ("compare_memory",)
 
     def __init__(self, *embedders: Embedder) -> None:
         self._models = Models(embedders)
@@ -97,6 +97,7 @@ class EmbedMemoryOther(EmbedMemory):
     """The same in the pool's other models that this daemon has."""
 
     stage = "embed_memory_other"
+    next_stages: tuple[str, ...] = ()
 
     async def load(self, connection: Connection, ids: Sequence[int]) -> list[EmbeddableMemory]:
         return await self._load(connection, ids, await self._models.others(connection))

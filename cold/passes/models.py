@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from agents_memory.domain.errors import EmbedderUnavailable
 from agents_memory.embedding.naming import setting_for
 from agents_memory.embedding.protocol import Embedder
+from agents_memory.services.vectorising import Vectorised
 from agents_memory.storage import vectors
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.vectors import ChunkVector, Model
-from cold.passes.vectorising import Vectorised, Vectoriser
+from cold.passes.vectorising import Vectoriser
 
 
 class Models:

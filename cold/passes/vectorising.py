@@ -1,26 +1,16 @@
-"""From texts to the chunks and vectors of one model; shared by messages and memories."""
+"""The vectors of texts by one embedder, told apart when it fails: by its own fault or a text's."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from agents_memory.domain.errors import EmbedderUnavailable
-from agents_memory.domain.text import is_blank
-from agents_memory.embedding.chunking import chunk
-from agents_memory.embedding.protocol import Embedder, Vector, unit
-from agents_memory.storage.vectors import ChunkVector, digest
+from agents_memory.embedding.protocol import Embedder, Vector
+from agents_memory.embedding.unit import unit
+from agents_memory.services.vectorising import Vectorised, vectorise
+from agents_memory.storage.vectors import ChunkVector
 from cold.guard import ItemFault
 
-MAX_CHUNKS = 64
 # What any working embedder has a vector for; tells a broken embedder from a bad text.
 _PROBE = "The heron stood in the shallow water."
-
-
-@dataclass(frozen=True, slots=True)
-class Vectorised:
-    """The chunk vectors of one text; `left_out` characters at its end are in none."""
-
-    chunks: tuple[ChunkVector, ...]
-    left_out: int = 0
 
 
 class Vectoriser:
@@ -34,33 +24,16 @@ class Vectoriser:
     ) -> list[Vectorised]:
         """Chunks and vectors of each text; `known` are the vectors it already has.
 
-        No chunk that is known or stands there twice is embedded again. Raises EmbedderUnavailable
-        when the embedder works for nothing, ItemFault when it does not for one of these texts.
+        Raises EmbedderUnavailable when the embedder works for nothing, ItemFault when it does not
+        for one of these texts.
         """
-        profile = self._embedder.profile
-        cut = [chunk(text, profile.chunk_tokens, MAX_CHUNKS) for text in texts]
-        legible = [[part for part in each.texts if not is_blank(part)] for each in cut]
-        have: dict[bytes, Vector] = {
-            chunk.content_hash: chunk.vector for chunks in known for chunk in chunks
-        }
-        wanted = {digest(part): part for parts in legible for part in parts}
-        missing = {key: part for key, part in wanted.items() if key not in have}
-        have |= await self._embed(missing)
-        return [
-            Vectorised(
-                tuple(ChunkVector(digest(part), have[digest(part)]) for part in parts),
-                each.left_out,
-            )
-            for parts, each in zip(legible, cut, strict=True)
-        ]
+        return await vectorise(self._embedder.profile, self._embed, texts, known)
 
-    async def _embed(self, missing: Mapping[bytes, str]) -> dict[bytes, Vector]:
-        if not missing:
-            return {}
+    async def _embed(self, texts: Sequence[str]) -> list[Vector]:
         try:
-            found = await self._embedder.embed(list(missing.values()))
+            found = await self._embedder.embed(texts)
             checked = [unit(vector, self._embedder.profile) for vector in found]
-            return dict(zip(missing, checked, strict=True))
+            return [vector for _, vector in zip(texts, checked, strict=True)]
         except Exception as error:
             await self._probe()
             raise ItemFault("the embedder has no vector for this text, but for others") from error

@@ -17,7 +17,7 @@ def _no_truth_value(value: Any) -> Any:
 
 
 def _from_json(value: Any) -> Any:
-    """Claude Desktop passes lists as JSON text."""
+    """Claude Desktop passes lists and objects as JSON text."""
     if not isinstance(value, str):
         return value
     try:
@@ -27,7 +27,8 @@ def _from_json(value: Any) -> Any:
 
 
 ItemId = Annotated[int, BeforeValidator(_no_truth_value), Field(ge=1, le=MAX_ID)]
-ItemIds = Annotated[list[ItemId], BeforeValidator(_from_json)]
+FromJson = BeforeValidator(_from_json)
+ItemIds = Annotated[list[ItemId], FromJson]
 Count = Annotated[int, BeforeValidator(_no_truth_value)]
 
 AgentModel = Annotated[

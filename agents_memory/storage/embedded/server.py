@@ -10,16 +10,18 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agents_memory.domain.errors import DatabaseUnavailable
 from agents_memory.storage.embedded.journal import private, read_tail
 from agents_memory.storage.embedded.locks import FileLock, owned
 from agents_memory.storage.embedded.pidfile import running_postmaster, says_ready
 from agents_memory.storage.embedded.place import find_place, make_base
-from agents_memory.storage.embedded.preparation import prepare
 from agents_memory.storage.embedded.probe import Answer, ask, socket_file
 from agents_memory.storage.embedded.processes import leash, signal_if_alive
-from agents_memory.storage.embedded.programs import Programs
+
+if TYPE_CHECKING:
+    from agents_memory.storage.embedded.programs import Programs
 
 _GLANCE = 0.02
 _START_ATTEMPTS = 3
@@ -72,6 +74,9 @@ class Cluster:
         short. Raises ConfigurationError for what the user must change, DatabaseUnavailable when
         the server refuses to start or has not come up after `timeout` seconds (it goes on).
         """
+        # Here, because whoever only looks whether a server runs founds and prepares none.
+        from agents_memory.storage.embedded.preparation import prepare
+
         end = None if timeout is None else time.monotonic() + timeout
         make_base(self.place)
         for _ in range(_START_ATTEMPTS):
@@ -116,7 +121,9 @@ class Cluster:
             self._wait(end)
         return False
 
-    def _launch(self, programs: Programs, lock: int, end: float | None) -> subprocess.Popen[bytes]:
+    def _launch(
+        self, programs: "Programs", lock: int, end: float | None
+    ) -> subprocess.Popen[bytes]:
         while ask(self.place.sockets) is not Answer.NOBODY:
             # The server of a deleted directory of this name; it notices within a minute.
             self._wait(end)

@@ -17,8 +17,11 @@ WITH added AS (
 SELECT id, intake_id, created_at FROM added
 
 -- name: find_stored
--- The row that an insert ran into: the same intake, or the same turn of the same store.
-SELECT id, intake_id, created_at FROM messages
+-- The row that an insert ran into: the same intake, or the same turn of the same store; and whether it
+-- says the same.
+SELECT id, intake_id, created_at,
+    role = $6 AND message = $7 AND occurred_at IS NOT DISTINCT FROM $8 AS identical
+FROM messages
 WHERE intake_id = $1
    OR (user_id = $2 AND source = $3 AND store_id = $4 AND native_id = $5)
 ORDER BY id LIMIT 1

@@ -62,11 +62,12 @@ GRANT INSERT ON {schema}.captures, {schema}.collapsed_turns TO {role};
 GRANT UPDATE ON {schema}.captures TO {role};
 
 -- name: grant_cold (template)
--- The daemon also settles work and keeps what is derived.
+-- The daemon also settles work, keeps what is derived, and books what models cost.
+GRANT INSERT, UPDATE ON {schema}.model_calls, {schema}.budgets TO {role};
 GRANT INSERT ON {schema}.message_results, {schema}.project_tags, {schema}.lexeme_stats,
     {schema}.message_context TO {role};
-GRANT UPDATE ON {schema}.message_state, {schema}.message_results, {schema}.work, {schema}.leader, {schema}.lexeme_totals,
-    {schema}.lexeme_stats, {schema}.message_context TO {role};
+GRANT UPDATE ON {schema}.message_state, {schema}.message_results, {schema}.work, {schema}.leader, {schema}.leader_beat,
+    {schema}.lexeme_totals, {schema}.lexeme_stats, {schema}.message_context TO {role};
 GRANT DELETE ON {schema}.work, {schema}.lexeme_stats, {schema}.message_context TO {role};
 GRANT UPDATE (index_recall, index_checked_at, midpoint, scale) ON {schema}.embedding_models TO {role};
 GRANT EXECUTE ON FUNCTION {schema}.build_message_index(smallint) TO {role};

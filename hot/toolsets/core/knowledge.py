@@ -1,7 +1,6 @@
 """manage_knowledge: what a person asks to remember, correct or forget."""
 
-from dataclasses import replace
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
@@ -10,13 +9,13 @@ from pydantic import Field
 
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.fencing import escape
-from agents_memory.domain.memories import Kind, Status
+from agents_memory.domain.memories import Kind
 from agents_memory.domain.messages import Role
 from agents_memory.domain.text import is_blank
-from agents_memory.services.knowledge import Remembered
 from hot.answers import KnowledgeAnswer
-from hot.app import App, Services
+from hot.app import App
 from hot.present import render_knowledge
+from hot.services import Services
 from hot.toolkit import client_name, make_tool
 from hot.toolsets.arguments import (
     AgentModel,
@@ -26,6 +25,10 @@ from hot.toolsets.arguments import (
     SubagentModel,
     SubagentRole,
 )
+from hot.toolsets.conflicts import shown_refusal
+
+if TYPE_CHECKING:
+    from agents_memory.services.knowledge import Remembered
 
 DESCRIPTION = """\
 Remember, correct or forget a lasting statement, or keep the page about the user's current work.
@@ -44,10 +47,11 @@ Examples: {"action": "add", "target": "memory", "content": "Mara prefers pytest 
 17, "content": "…"}; {"action": "remove", "target": "memory", "memory_id": 17}.
 
 Returns memory_id, version, patch_id and the `diff` of what is believed; message_id is the \
-evidence stored with it. Added memories are pinned. `embedded` pending: found by its words now, \
-by meaning soon. DUPLICATE_MEMORY: it is known already, under the id given. VERSION_CONFLICT: \
-somebody changed it since you saw it; the error holds the current state: decide again, then \
-repeat the call."""
+evidence stored with it. Added memories are pinned and tagged. `embedded` pending: found by its \
+words now, by meaning soon. `outcome` of add: add; support when a memory said the same already and \
+now rests on these words too; supersede when it was about the same attribute and now says this. \
+VERSION_CONFLICT: somebody changed it since you saw it; the error holds the current state: decide \
+again, then repeat the call."""
 
 
 def tool(app: App) -> Tool:
@@ -88,10 +92,17 @@ def tool(app: App) -> Tool:
             str | None,
             Field(description='Of a memory to add: whom or what it is about. Default "user".'),
         ] = None,
+        attribute: Annotated[
+            str | None,
+            Field(
+                description="Of a memory to add: what of the subject it states, if there is one "
+                'value at a time ("employer", "deploy day"); replaces the older. Default nothing.'
+            ),
+        ] = None,
     ) -> KnowledgeAnswer | Refusal:
         wrong = _missing(action, target, content, memory_id)
-        if wrong is None and action != "add" and (kind or subject):
-            wrong = _invalid("kind and subject are set by add only; leave them out")
+        if wrong is None and action != "add" and (kind or subject or attribute):
+            wrong = _invalid("kind, subject and attribute are set by add only; leave them out")
         if wrong is not None:
             return wrong
         draft = app.session.draft(
@@ -115,6 +126,7 @@ def tool(app: App) -> Tool:
                     kind=Kind(kind or Kind.NOTE),
                     subject=subject,
                     project=app.session.project,
+                    attribute=attribute,
                 )
             case "memory", "update":
                 done = await knowledge.update_memory(draft, user_id, memory_id or 0, expected)
@@ -125,7 +137,7 @@ def tool(app: App) -> Tool:
             case _:
                 done = await knowledge.write_profile(content or "", user_id)
         if isinstance(done, Refusal):
-            return await _with_current_state(app, services, done)
+            return shown_refusal(app.session, done)
         return await _answer(app, services, done, action, target)
 
     return make_tool(
@@ -164,12 +176,14 @@ def _missing(
 
 
 async def _answer(
-    app: App, services: Services, done: Remembered, action: str, target: str
+    app: App, services: Services, done: "Remembered", action: str, target: str
 ) -> KnowledgeAnswer:
-    change = done.applied.changes[0]
+    # A memory that was supported or superseded may have been pinned by the same patch.
+    first, change = done.applied.changes[0], done.applied.changes[-1]
     answer = KnowledgeAnswer(
         action=action,
         target=target,
+        outcome=first.operation if (target, action) == ("memory", "add") else None,
         version=change.version,
         patch_id=done.applied.patch_id,
         message_id=done.message_id,
@@ -184,27 +198,6 @@ async def _answer(
     )
     if action == "remove":
         return answer
-    # The daemon does both; it was told.
-    return answer.model_copy(update={"tagged": "pending", "embedded": "pending"})
-
-
-async def _with_current_state(app: App, services: Services, refusal: Refusal) -> Refusal:
-    memory_id = refusal.details.get("memory_id")
-    if refusal.code is not Code.VERSION_CONFLICT or memory_id is None:
-        return refusal
-    current = await services.knowledge.find(memory_id, services.user_id)
-    if current is None:
-        return refusal
-    # It is shown now, so the next try is about this version.
-    app.session.show([(current.id, current.version)])
-    state = {
-        "version": current.version,
-        "status": current.status.value,
-        "kind": current.kind.value,
-        "subject": escape(current.subject),
-        "content": escape(current.content),
-        "pinned": current.pinned,
-    }
-    if current.status is not Status.ACTIVE:
-        del state["content"]
-    return replace(refusal, details={**refusal.details, "current": state})
+    # What is pending, the daemon does; it was told. Tags are made of the first words only.
+    soon = {"embedded": "ok" if done.embedded else "pending"}
+    return answer.model_copy(update=soon | ({"tagged": "ok"} if action == "add" else {}))

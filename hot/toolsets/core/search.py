@@ -1,6 +1,6 @@
 """search_memory: whatever was said or is remembered, by meaning and by words."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
@@ -13,14 +13,16 @@ from agents_memory.domain.fencing import escape
 from agents_memory.domain.filters import Filters
 from agents_memory.domain.tags import normalise_tag
 from agents_memory.domain.text import repair
-from agents_memory.services.recall import RecallAnswer, RecallRequest
-from agents_memory.services.recalled import RecalledItem
 from hot.answers import Here, Item, SearchAnswer
 from hot.app import App
 from hot.present import render_search
 from hot.session import platform_name
 from hot.toolkit import client_name, make_tool
 from hot.toolsets.arguments import Count
+
+if TYPE_CHECKING:
+    from agents_memory.services.recall import RecallAnswer
+    from agents_memory.services.recalled import RecalledItem
 
 EVERYWHERE = "*"
 
@@ -110,9 +112,11 @@ def tool(app: App) -> Tool:
         if isinstance(span, Refusal):
             return span
         services = await app.services()
+        # With the service itself, which a start does without.
+        from agents_memory.services.recall import RecallRequest
+
         filters = Filters(
             user_id=services.user_id,
-            projects=None if not p_tag else (normalise_tag(p_tag) or repair(p_tag).text,),
             since=span.start,
             until=span.end,
             role=role,
@@ -121,7 +125,14 @@ def tool(app: App) -> Tool:
             venue=repair(venue).text if venue else None,
             include_archived=include_archived,
         )
-        request = RecallRequest(query, filters, limit, max_tokens, app.session.id)
+        request = RecallRequest(
+            query,
+            filters,
+            limit,
+            max_tokens,
+            app.session.id,
+            project=(normalise_tag(p_tag) or repair(p_tag).text) if p_tag else None,
+        )
         found = await services.recall.search(request)
         app.session.show((item.id, item.version) for item in found.items)
         return _answer(app, found, app.here(client_name(context)))
@@ -145,7 +156,7 @@ def _platform(asked: str | None) -> str | None:
     return platform_name(asked) or repair(asked).text
 
 
-def _answer(app: App, found: RecallAnswer, here: Here) -> SearchAnswer:
+def _answer(app: App, found: "RecallAnswer", here: Here) -> SearchAnswer:
     return SearchAnswer(
         here=here,
         used=found.used,
@@ -159,7 +170,7 @@ def _answer(app: App, found: RecallAnswer, here: Here) -> SearchAnswer:
     )
 
 
-def _item(app: App, item: RecalledItem) -> Item:
+def _item(app: App, item: "RecalledItem") -> Item:
     return Item(
         id=item.id,
         kind=item.kind,

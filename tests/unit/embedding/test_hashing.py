@@ -14,7 +14,7 @@ from agents_memory.domain.errors import ConfigurationError
 from agents_memory.embedding.hashing import encode
 from agents_memory.embedding.opening import open_embedder
 from agents_memory.embedding.profiles import HASHING
-from agents_memory.embedding.protocol import unit
+from agents_memory.embedding.unit import unit
 
 TEXT = "The bridge was closed. 다리는 닫혔어요. 桥关了。 🌉"
 HASH_IN_ANOTHER_PROCESS = """

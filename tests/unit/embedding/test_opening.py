@@ -8,6 +8,7 @@ import pytest
 from agents_memory.domain.errors import ConfigurationError, EmbedderUnavailable
 from agents_memory.embedding.choice import Choice, fitting, members
 from agents_memory.embedding.opening import (
+    check_choice,
     open_choice,
     open_embedder,
     profile_of,
@@ -95,6 +96,14 @@ def test_prefixes_are_read_with_a_space_behind_them_and_with_line_breaks() -> No
 def test_a_name_that_cannot_be_meant_is_refused_at_the_start(name: str) -> None:
     wrong = settings(**{name: "http:own"})
     with pytest.raises(ConfigurationError, match="http:own@DIMS"):
+        check_choice(wrong)
+    with pytest.raises(ConfigurationError, match="http:own@DIMS"):
         open_choice(wrong)
     with pytest.raises(ConfigurationError, match="http:own@DIMS"):
         profiles_of(wrong)
+
+
+def test_what_has_to_be_allowed_is_refused_without_opening_it() -> None:
+    with pytest.raises(ConfigurationError, match="ALLOW_HASH_EMBEDDINGS"):
+        check_choice(settings(EMBEDDING_MODEL="hashing"))
+    check_choice(settings(EMBEDDING_MODEL="hashing", AGENTS_MEMORY_ALLOW_HASH_EMBEDDINGS="1"))

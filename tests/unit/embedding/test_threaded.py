@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from agents_memory.domain.errors import EmbedderUnavailable
 from agents_memory.embedding.chunking import estimate_tokens
 from agents_memory.embedding.profiles import HASHING
-from agents_memory.embedding.protocol import unit
 from agents_memory.embedding.threaded import Encode, ThreadedEmbedder, legible
+from agents_memory.embedding.unit import unit
 
 DIMS = HASHING.dims
 

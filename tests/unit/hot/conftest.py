@@ -114,7 +114,7 @@ class House:
             settings,
             session,
             clock=self.clock,
-            embedder=open_embedder("hashing", allow_hashing=True),
+            open_embedder=lambda: open_embedder("hashing", allow_hashing=True),
             open_pool=open_pool,
         )
 
@@ -161,7 +161,7 @@ async def alone(tmp_path: Path, era: str) -> AsyncIterator[Talk]:
 
 
 @asynccontextmanager
-async def held(house: House) -> AsyncIterator[Talk]:
+async def held(house: House, **changes: Any) -> AsyncIterator[Talk]:
     """A talk held by a task of its own: a client's cancel scopes must be left by the task that
     entered them, which the two halves of a fixture are not."""
     connected = asyncio.Event()
@@ -170,7 +170,7 @@ async def held(house: House) -> AsyncIterator[Talk]:
 
     async def hold() -> None:
         try:
-            async with house.talk() as talk:
+            async with house.talk(**changes) as talk:
                 talks.append(talk)
                 connected.set()
                 await over.wait()

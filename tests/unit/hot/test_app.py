@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from agents_memory.domain.errors import ConfigurationError, DatabaseUnavailable, SchemaMismatch
+from agents_memory.domain.errors import (
+    ConfigurationError,
+    DatabaseUnavailable,
+    EmbedderUnavailable,
+    SchemaMismatch,
+)
+from agents_memory.embedding.opening import open_embedder
+from agents_memory.embedding.protocol import Embedder
 from agents_memory.services.brief import STATIC_INSTRUCTIONS
 from agents_memory.storage.connections import Database
 from hot import app as app_module
@@ -27,9 +34,15 @@ async def app_over(tmp_path: Path) -> AsyncIterator[Callable[[Opening], App]]:
     def make(opening: Opening, **changes: Any) -> App:
         settings = settings_for(tmp_path, **changes)
         session = Session.begin(settings, None)
-        clock = ManualClock(NOON)
-        made.append(App(settings, session, clock=clock, embedder=None, open_pool=opening))
-        return made[-1]
+        app = App(
+            settings,
+            session,
+            clock=ManualClock(NOON),
+            open_embedder=lambda: None,
+            open_pool=opening,
+        )
+        made.append(app)
+        return app
 
     yield make
     for app in made:
@@ -201,3 +214,29 @@ async def test_local_services_start_with_the_embedded_database_only(
 def test_an_embedder_that_cannot_be_meant_is_a_wrong_setting(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError):
         compose(settings_for(tmp_path, embedding_model="gpt-9"))
+
+
+async def test_the_embedder_is_opened_by_the_first_search_and_closed_with_the_rest(
+    tmp_path: Path, hot_database: Database
+) -> None:
+    opened: list[Embedder] = []
+
+    def open_once() -> Embedder:
+        opened.append(open_embedder("hashing", allow_hashing=True))
+        return opened[-1]
+
+    async def opening() -> Borrowed:
+        return Borrowed(hot_database)
+
+    settings = settings_for(tmp_path)
+    session = Session.begin(settings, None)
+    clock = ManualClock(NOON)
+    app = App(settings, session, clock=clock, open_embedder=open_once, open_pool=opening)
+    services = await app.services()
+    await app.instructions("claude-code")
+    assert opened == []
+    assert services.recall is services.recall
+    [embedder] = opened
+    await app.close()
+    with pytest.raises(EmbedderUnavailable, match="closed"):
+        await embedder.embed_query("herons")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from agents_memory.domain.fencing import escape
-from agents_memory.storage import patches
+from agents_memory.storage import profiles
 from agents_memory.storage.connections import Database
 from tests.unit.hot.conftest import CLOSING, House, Talk, know_project
 
@@ -21,7 +21,7 @@ async def add(talk: Talk, content: str, **more: Any) -> dict[str, Any]:
 async def test_an_added_memory_is_pinned_explained_and_found(
     talk: Talk, cold_database: Database
 ) -> None:
-    """F73: with its evidence, its diff, and what is still to come."""
+    """F73: with its evidence, its diff and its tags, and by meaning at once."""
     await know_project(cold_database, "harbor")
     added = await add(talk, "Mara prefers pytest.", kind="preference", subject="Mara")
     assert added == {
@@ -32,26 +32,37 @@ async def test_an_added_memory_is_pinned_explained_and_found(
         "version": 1,
         "patch_id": added["patch_id"],
         "message_id": added["message_id"],
+        "outcome": "add",
         "pinned": True,
-        "tagged": "pending",
-        "embedded": "pending",
+        "tagged": "ok",
+        "embedded": "ok",
         "diff": added["diff"],
     }
     assert "+Mara prefers pytest." in added["diff"]
+    assert "+tags: " in added["diff"]
     found = await talk.ask("search_memory", query="pytest")
     [memory] = [item for item in found["results"] if item["id"] == added["memory_id"]]
     assert (memory["kind"], memory["subject"], memory["trust"]) == ("preference", "Mara", "agent")
     assert (memory["pinned"], memory["project"]) == (True, "harbor")
 
 
-async def test_the_same_again_names_the_memory_that_says_it(talk: Talk) -> None:
-    """F73, B4."""
+async def test_the_same_again_supports_the_memory_that_says_it(talk: Talk) -> None:
+    """F45, F73, B4: one memory, as many sources as it was said."""
     added = await add(talk, "Mara prefers pytest.")
-    error = await talk.refused(
-        "manage_knowledge", action="add", target="memory", content="mara prefers pytest"
-    )
-    assert error["code"] == "DUPLICATE_MEMORY"
-    assert error["details"]["memory_id"] == added["memory_id"]
+    again = await add(talk, "mara prefers pytest")
+    assert (added["outcome"], again["outcome"]) == ("add", "support")
+    assert (again["memory_id"], again["version"]) == (added["memory_id"], 2)
+    assert again["message_id"] != added["message_id"]
+    assert again["diff"] == ""
+
+
+async def test_another_value_of_an_attribute_takes_the_place_of_the_older(talk: Talk) -> None:
+    """F46, B6."""
+    about = {"subject": "Mara", "attribute": "employer"}
+    added = await add(talk, "Mara works at Siemens.", **about)
+    again = await add(talk, "Mara works at Bosch.", **about)
+    assert (again["outcome"], again["memory_id"]) == ("supersede", added["memory_id"])
+    assert "-Mara works at Siemens." in again["diff"]
 
 
 async def test_an_update_keeps_the_pin_and_counts_the_version(talk: Talk) -> None:
@@ -126,7 +137,7 @@ async def test_the_profile_grows_line_by_line_and_can_be_replaced_and_emptied(
 ) -> None:
     async def written() -> str:
         async with hot_database.acquire() as connection:
-            return (await patches.list_profiles(connection, USER_ID))["sub"].content
+            return (await profiles.list_profiles(connection, USER_ID))["sub"].content
 
     async def change(action: str, content: str | None = None) -> dict[str, Any]:
         return await talk.ask(

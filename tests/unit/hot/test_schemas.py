@@ -20,7 +20,7 @@ ARGUMENTS = {
     "search_memory": "query p_tag date_range role agent_platform device_scope venue limit "
     "include_archived max_tokens",
     "manage_knowledge": "action target content memory_id agent_platform agent_model subagent "
-    "subagent_model subagent_role kind subject",
+    "subagent_model subagent_role kind subject attribute",
     "save_message": "role message agent_model agent_platform subagent subagent_model subagent_role",
     "cite": "ids",
 }

@@ -150,6 +150,8 @@ async def test_malformed_calls_say_what_is_wrong(
 
 async def test_a_search_without_vectors_says_so(talk: Talk) -> None:
     """D4, F32."""
+    await talk.ask("search_memory", query="kafka")
+    # With the rest, its embedder.
     await talk.app.close()
     await talk.ask("save_message", role="user", message="Kafka is gone.")
     found = await talk.ask("search_memory", query="kafka")
