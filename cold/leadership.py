@@ -10,6 +10,7 @@ from agents_memory.observe import Action, get_logger
 from agents_memory.storage import leadership, migrate
 from agents_memory.storage.connections import Database, DedicatedConnection
 from agents_memory.storage.faults import translated
+from agents_memory.storage.leadership import Leader
 from cold.guard import Backoff
 from cold.stopping import Stop, Stopped
 
@@ -27,7 +28,14 @@ RECONNECT = Backoff(0.5, 2, 30)
 
 
 class Held(Exception):
-    """Another daemon leads, and we were told not to wait for it."""
+    """Another daemon leads, and we were told not to wait for it; the text says who it is."""
+
+    def __init__(self, leader: Leader) -> None:
+        who = "one that has only just begun"
+        if leader.holder is not None and leader.since is not None:
+            since = f"{leader.since:%Y-%m-%d %H:%M:%S %Z}"
+            who = f"{leader.holder}, process {leader.pid}, since {since}"
+        super().__init__(f"another daemon leads the pool: {who}")
 
 
 class Leadership:
@@ -99,8 +107,8 @@ class Leadership:
                 with translated():
                     if await leadership.try_lock(connection, self._database.schema):
                         return connection
-                if not self._wait:
-                    raise Held
+                    if not self._wait:
+                        raise Held(await leadership.find_leader(connection))
                 if not told:
                     log.info(Action.LEADER_WAITING)
                     told = True

@@ -12,13 +12,15 @@ from agents_memory.cli.importing import import_command
 from agents_memory.cli.options import EPILOG, as_json
 from agents_memory.cli.output import EXIT_OK, emit_json, emit_text, refused
 from agents_memory.cli.pool import load_settings, open_for, say, wanted_services
+from agents_memory.cli.receipt import render_stages
 from agents_memory.clock import SystemClock
 from agents_memory.domain.errors import Code, Refusal
-from agents_memory.domain.messages import Draft, Origin, Role, Stored, Trust
+from agents_memory.domain.messages import Draft, Origin, Role, Screening, Stored, Trust
 from agents_memory.domain.text import MAX_MESSAGE_BYTES
 from agents_memory.services.intake import Intake
+from agents_memory.services.receipts import Receipt, read_receipt
 from agents_memory.settings import Settings
-from agents_memory.storage import messages, traces, work
+from agents_memory.storage import messages, traces
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.messages import MessageView
 from agents_memory.storage.notify import Hints
@@ -88,13 +90,14 @@ def add(*, text: str | None, said_at: str | None, as_json: bool, **labels: str |
 def show(*, message_id: int, as_json: bool) -> int:
     """Show a message in full, and how far it has come: done, failed, waiting for what."""
     settings = load_settings()
-    outcome = asyncio.run(_receipt(settings, message_id))
+    outcome = asyncio.run(_load(settings, message_id))
     if isinstance(outcome, Refusal):
         return refused(outcome, as_json=as_json)
+    message, receipt = outcome
     if as_json:
-        emit_json({"ok": True, **outcome})
+        emit_json({"ok": True, "message": message, "receipt": receipt})
     else:
-        emit_text(_render(settings, outcome["message"], outcome))
+        emit_text(_render(settings, message, receipt))
     return EXIT_OK
 
 
@@ -109,21 +112,29 @@ async def _store(settings: Settings, draft: Draft) -> Stored | Refusal:
             await hints.close()
 
 
-async def _receipt(settings: Settings, message_id: int) -> dict[str, Any] | Refusal:
+async def _load(settings: Settings, message_id: int) -> tuple[MessageView, Receipt] | Refusal:
     async with open_for(settings, "message") as pool:
 
-        async def load(connection: Connection) -> dict[str, Any] | Refusal:
+        async def load(connection: Connection) -> tuple[MessageView, Receipt] | Refusal:
             found = await messages.list_messages(connection, [message_id], pool.user_id)
-            if not found:
-                kinds = await traces.find_kinds(connection, [message_id], pool.user_id)
-                return _unknown(message_id, kinds.get(message_id))
-            return {
-                "message": found[0],
-                "results": await messages.list_results(connection, message_id),
-                "waiting": await work.list_work_of(connection, message_id),
-            }
+            receipt = await read_receipt(connection, pool.database.schema, message_id)
+            if found and isinstance(receipt, Receipt):
+                return found[0], receipt
+            if isinstance(receipt, Receipt) and receipt.screening is Screening.QUARANTINED:
+                return _held_back(message_id)
+            kinds = await traces.find_kinds(connection, [message_id], pool.user_id)
+            return _unknown(message_id, kinds.get(message_id))
 
         return await pool.database.run(load)
+
+
+def _held_back(message_id: int) -> Refusal:
+    return Refusal(
+        Code.UNKNOWN_ITEM,
+        f"{message_id} is held back and not shown; `mcp-agents-memory receipt {message_id}` says "
+        "why, `mcp-agents-memory quarantine list --show` shows its text",
+        {"id": message_id},
+    )
 
 
 def _unknown(message_id: int, kind: str | None) -> Refusal:
@@ -137,7 +148,7 @@ def _unknown(message_id: int, kind: str | None) -> Refusal:
     )
 
 
-def _render(settings: Settings, message: MessageView, receipt: dict[str, Any]) -> str:
+def _render(settings: Settings, message: MessageView, receipt: Receipt) -> str:
     said = (message.occurred_at or message.created_at).astimezone(settings.time_zone)
     speaker = (message.role, message.platform, message.model, message.device)
     marks = ("pinned" if message.pinned else "", "archived" if message.archived else "")
@@ -153,15 +164,7 @@ def _render(settings: Settings, message: MessageView, receipt: dict[str, Any]) -
         ("state", ", ".join(filter(None, (message.screening, *marks)))),
     )
     lines = [f"{name:<9}{value}" for name, value in about if value]
-    lines += [
-        f"{'done':<9}{result['stage']} by {result['backend']} v{result['version']}"
-        for result in receipt["results"]
-    ]
-    for item in receipt["waiting"]:
-        state = f"parked: {item['parked_reason']}" if item["parked_reason"] else "waiting"
-        failed = f", {item['attempts']} tries" if item["attempts"] else ""
-        reason = f", last error {item['last_error']}" if item["last_error"] else ""
-        lines.append(f"{'to do':<9}{item['stage']} ({state}{failed}{reason})")
+    lines += render_stages(receipt, settings.time_zone)
     return "\n".join([*lines, "", message.text])
 
 

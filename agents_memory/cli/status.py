@@ -6,26 +6,33 @@ from typing import Any
 
 import click
 
-from agents_memory.cli.options import EPILOG, as_json
-from agents_memory.cli.output import EXIT_DATABASE, EXIT_OK, emit_json, emit_text
+from agents_memory.cli.options import as_json
+from agents_memory.cli.output import EXIT_DATABASE, EXIT_FAILURE, EXIT_OK, emit_json, emit_text
 from agents_memory.cli.pool import load_settings, never_made, nothing_there, open_for
 from agents_memory.domain.errors import DatabaseUnavailable, SchemaMismatch
 from agents_memory.embedding.opening import open_choice
 from agents_memory.embedding.protocol import Embedder
+from agents_memory.services.alarms import lasting
 from agents_memory.services.reachability import knock
 from agents_memory.services.status import report, unreachable
 from agents_memory.settings import Settings
 
 EXAMPLE = "Example: mcp-agents-memory status --json | jq .stages.embed.pending"
 
+CODES = (
+    "Exit codes: 0 all is well, 1 the daemon or its queue needs you, 2 wrong usage or settings, 3 "
+    "the database is unavailable."
+)
 
-@click.command("status", epilog=f"{EXAMPLE}\n\n{EPILOG}")
+
+@click.command("status", epilog=f"{EXAMPLE}\n\n{CODES}")
 @as_json
 def command(*, as_json: bool) -> int:
     """Show where the memory is, who works on it, and what waits.
 
-    An embedded database that stands still is started for the moment; one that was never made is
-    not made. Exits with 3, and still reports, when the database cannot be used.
+    A line that begins with ALARM needs you, says what to do, and makes the exit code 1. An embedded
+    database that stands still is started for the moment; one that was never made is not made. Exits
+    with 3, and still reports, when the database cannot be used.
     """
     settings = load_settings()
     values = asyncio.run(_report(settings))
@@ -33,7 +40,9 @@ def command(*, as_json: bool) -> int:
         emit_json(values)
     else:
         emit_text(render(values))
-    return EXIT_OK if values["database"]["reachable"] else EXIT_DATABASE
+    if not values["database"]["reachable"]:
+        return EXIT_DATABASE
+    return EXIT_FAILURE if values["alarms"] else EXIT_OK
 
 
 def embedder_of(settings: Settings) -> Embedder:
@@ -62,7 +71,11 @@ def render(values: dict[str, Any]) -> str:
         numbers["pending"] or numbers["parked"] for numbers in values["stages"].values()
     ):
         lines.append(("queue", "empty"))
-    lines += [("degraded", reason) for reason in values["degraded"]]
+    if values["quarantine"] is not None and values["quarantine"]["held_back"]:
+        lines.append(("quarantine", describe_quarantine(values["quarantine"])))
+    alarming = [f"{alarm['message']}; {alarm['fix']}" for alarm in values["alarms"]]
+    lines += [("ALARM", reason) for reason in alarming]
+    lines += [("degraded", reason) for reason in values["degraded"] if reason not in alarming]
     return "\n".join(f"{name:<12}{text}" for name, text in lines)
 
 
@@ -73,15 +86,25 @@ def describe_leader(leader: dict[str, Any]) -> str:
     return f"{leader['holder']} (process {leader['pid']}, term {leader['epoch']})"
 
 
+def describe_quarantine(numbers: dict[str, Any]) -> str:
+    """How much is held back, in some words."""
+    since = "" if numbers["since"] is None else f" since {numbers['since']:%Y-%m-%d %H:%M %Z}"
+    undecided = numbers["undecided"]
+    hint = "; `mcp-agents-memory quarantine list` shows them" if undecided else ""
+    return f"{numbers['held_back']} messages held back{since}, {undecided} not looked at{hint}"
+
+
 def describe_stage(numbers: dict[str, Any]) -> str:
     """One stage of the queue, in some words."""
     parts = [f"{numbers['pending']} waiting"]
+    if numbers["held"]:
+        parts.append(f"held: {numbers['reason']}")
     if numbers["failed"]:
         parts.append(f"{numbers['failed']} of them failed before")
     if numbers["parked"]:
         parts.append(f"{numbers['parked']} parked")
     if numbers["pending"]:
-        parts.append(f"the oldest for {numbers['oldest_age_s']:.0f} s")
+        parts.append(f"the oldest for {lasting(numbers['oldest_age_s'])}")
     return ", ".join(parts)
 
 
@@ -96,6 +119,12 @@ async def _report(settings: Settings) -> dict[str, Any]:
         # Without the retries of a pool: who looks wants to know now.
         await knock(settings, "mcp-agents-memory status")
         async with open_for(brief, "status") as pool:
-            return (await report(pool.database, embedder, described=where)).values
+            found = await report(
+                pool.database,
+                embedder,
+                described=where,
+                overdue_s=settings.cold_path_alert_sec,
+            )
+            return found.values
     except (DatabaseUnavailable, SchemaMismatch) as fault:
         return unreachable(embedder, fault, described=where).values

@@ -8,7 +8,7 @@ import asyncio
 import shutil
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Set
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,11 +17,13 @@ from agents_memory.domain.errors import DatabaseUnavailable, EmbedderUnavailable
 from agents_memory.embedding.choice import fitting, members
 from agents_memory.embedding.naming import setting_for
 from agents_memory.embedding.protocol import Embedder
+from agents_memory.services import consistency
+from agents_memory.services.alarms import Facts, alarms
 from agents_memory.services.opening import START_TIMEOUT_S, external_database
 from agents_memory.services.reachability import explain_in
 from agents_memory.settings import Settings
 from agents_memory.settings.inherited import inherited_environment
-from agents_memory.storage import health, leadership, migrate, vectors, work
+from agents_memory.storage import health, leadership, migrate, quarantine, vectors, work
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.embedded.attach import attach
 from agents_memory.storage.embedded.binaries import locate_binaries
@@ -83,11 +85,15 @@ def skipped(name: str, detail: str) -> Check:
 
 
 class Diagnosis:
-    """One examination of the pool that the settings name; call `examine` once."""
+    """One examination of the pool that the settings name; call `examine` once.
 
-    def __init__(self, settings: Settings, embedder: Embedder) -> None:
+    `deep`: all that is stored is recomputed as well, which takes minutes in a large pool.
+    """
+
+    def __init__(self, settings: Settings, embedder: Embedder, *, deep: bool = False) -> None:
         self._settings = settings
         self._embedder = embedder
+        self._deep = deep
         self._stack = AsyncExitStack()
         self._database: Database | None = None
 
@@ -104,6 +110,7 @@ class Diagnosis:
             ("active_model", ("schema",), self._asked(self._active_model)),
             ("leader", ("schema",), self._asked(self._leader)),
             ("queue", ("schema",), self._asked(self._queue)),
+            ("quarantine", ("schema",), self._asked(self._quarantine)),
         )
         checks: list[Check] = []
         blocked: set[str] = set()
@@ -118,7 +125,30 @@ class Diagnosis:
                     blocked.add(name)
                 checks.append(check)
                 tell(check)
+            async for check in self._consistency(blocked):
+                checks.append(check)
+                tell(check)
         return checks
+
+    async def _consistency(self, blocked: Set[str]) -> AsyncIterator[Check]:
+        if not self._deep:
+            return
+        if "schema" in blocked:
+            yield skipped("consistency", "not looked at: schema comes first")
+            return
+        assert self._database is not None, "the schema was looked at"
+        profiles = {one.profile.id: one.profile for one in members(self._embedder)}
+        try:
+            async with self._database.snapshot() as connection:
+                async for found in consistency.examine(connection, profiles):
+                    yield Check(
+                        found.name,
+                        Outcome.OK if found.fix is None else Outcome.FAILED,
+                        found.detail,
+                        found.fix,
+                    )
+        except DatabaseUnavailable as fault:
+            yield failed("consistency", str(fault), "look into the server's log, then try again")
 
     async def _data_directory(self) -> Check:
         name, base = "data_directory", self._settings.data_dir
@@ -285,12 +315,17 @@ class Diagnosis:
             return failed(
                 "queue",
                 f"{number} rows of work are set aside after repeated failures: {named}",
-                f"see `mcp-agents-memory message show {parked[0].item_id}` and remove the cause",
+                f"see `mcp-agents-memory message show {parked[0].item_id}`, remove the cause, then "
+                "`mcp-agents-memory retry --all`",
             )
         pending = sum(stage.pending for stage in stages)
         oldest = max((stage.oldest_age_s for stage in stages), default=0.0)
         detail = f"{pending} rows wait, the oldest for {oldest:.0f} s" if pending else "empty"
         led = await leadership.is_locked(connection, self._settings.db_schema)
+        beat = await leadership.find_beat(connection)
+        overdue_s = float(self._settings.cold_path_alert_sec)
+        for alarm in alarms(Facts(led, beat, stages, overdue_s)):
+            return failed("queue", alarm.message, alarm.fix)
         if led and oldest > OLD_WORK_S and not await _moves(connection):
             return failed(
                 "queue",
@@ -298,6 +333,17 @@ class Diagnosis:
                 "look into the daemon's log, then restart it",
             )
         return passed("queue", detail)
+
+    async def _quarantine(self, connection: Connection) -> Check:
+        found = await quarantine.summarise(connection)
+        if not found.held_back:
+            return passed("quarantine", "nothing is held back")
+        since = "" if found.since is None else f" since {found.since:%Y-%m-%d %H:%M %Z}"
+        return passed(
+            "quarantine",
+            f"{found.held_back} messages held back{since}, {found.undecided} not looked at: "
+            "`mcp-agents-memory quarantine list`",
+        )
 
     def _place(self) -> Place | None:
         """Where the embedded database is; None when the settings name another."""

@@ -1,23 +1,25 @@
 """How the pool is doing, in numbers."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from agents_memory import __version__
 from agents_memory.domain.errors import MemoryFault
 from agents_memory.embedding.choice import fitting
 from agents_memory.embedding.protocol import Embedder
+from agents_memory.services.alarms import OVERDUE_S, Facts, alarms
 from agents_memory.storage import (
     leadership,
     memories,
     messages,
     migrate,
+    quarantine,
     traces,
     vectors,
     work,
 )
 from agents_memory.storage.connections import Connection, Database
-from agents_memory.storage.leadership import Leader
+from agents_memory.storage.leadership import Beat, Leader
 from agents_memory.storage.work import StageSummary
 
 STAGES = (
@@ -26,6 +28,7 @@ STAGES = (
     "tag",
     "context",
     "embed_memory",
+    "compare_memory",
     "embed_other",
     "embed_memory_other",
 )
@@ -43,12 +46,26 @@ class Report:
         """Rows of work that are not settled and not parked."""
         return sum(stage["pending"] for stage in self.values["stages"].values())
 
+    @property
+    def alarming(self) -> bool:
+        """Whether the daemon or its queue needs a person."""
+        return bool(self.values["alarms"])
 
-async def report(database: Database, embedder: Embedder | None, *, described: str) -> Report:
-    """Reads the state of the pool; an unreachable database is part of the report, not an error."""
+
+async def report(
+    database: Database,
+    embedder: Embedder | None,
+    *,
+    described: str,
+    overdue_s: float = OVERDUE_S,
+) -> Report:
+    """Reads the state of the pool; an unreachable database is part of the report, not an error.
+
+    `overdue_s`: how long due work may wait before that is an alarm, in seconds.
+    """
     try:
         return await database.run(
-            lambda connection: _read(connection, database.schema, embedder, described)
+            lambda connection: _read(connection, database.schema, embedder, described, overdue_s)
         )
     except MemoryFault as fault:
         return unreachable(embedder, fault, described=described)
@@ -64,6 +81,8 @@ def unreachable(embedder: Embedder | None, fault: MemoryFault, *, described: str
             "stages": {},
             "embedder": {"profile": _profile(embedder), "active_model": None},
             "counts": {},
+            "quarantine": None,
+            "alarms": [],
             "degraded": [str(fault)],
         }
     )
@@ -74,11 +93,18 @@ def _profile(embedder: Embedder | None) -> str | None:
 
 
 async def _read(
-    connection: Connection, schema: str, embedder: Embedder | None, described: str
+    connection: Connection,
+    schema: str,
+    embedder: Embedder | None,
+    described: str,
+    overdue_s: float,
 ) -> Report:
     compatible = await migrate.compatibility(connection)
     server = connection.get_server_version()
     led = await leadership.is_locked(connection, schema)
+    beat = await leadership.find_beat(connection)
+    stages = await work.summarise_work(connection)
+    found = alarms(Facts(led, beat, stages, overdue_s))
     model = await vectors.find_active_model(connection)
     if embedder is not None and model is not None:
         embedder = fitting(embedder, model.profile)
@@ -92,8 +118,8 @@ async def _read(
             # Since PostgreSQL 10 the second number is the minor release.
             "server": f"{server.major}.{server.micro}",
         },
-        "leader": _leader(await leadership.find_leader(connection), led=led),
-        "stages": _stages(await work.summarise_work(connection)),
+        "leader": _leader(await leadership.find_leader(connection), beat, led=led),
+        "stages": _stages(stages),
         "embedder": {
             "profile": _profile(embedder),
             "active_model": None if model is None else model.profile,
@@ -105,39 +131,48 @@ async def _read(
             "memories": await memories.count_memories(connection),
             "used": await traces.count_used(connection),
         },
+        "quarantine": asdict(await quarantine.summarise(connection)),
+        "alarms": [asdict(alarm) for alarm in found],
     }
-    values["degraded"] = _degraded(values, led)
+    values["degraded"] = [
+        *(f"{alarm.message}; {alarm.fix}" for alarm in found),
+        *_degraded(values, led or any(alarm.name == "no_leader" for alarm in found)),
+    ]
     return Report(values)
 
 
-def _leader(leader: Leader, *, led: bool) -> dict[str, Any]:
+def _leader(leader: Leader, beat: Beat, *, led: bool) -> dict[str, Any]:
     return {
         "holder": leader.holder if led else None,
         "epoch": leader.epoch,
         "pid": leader.pid if led else None,
         "since": leader.since.isoformat() if led and leader.since else None,
+        "beat_at": beat.beat_at.isoformat() if led and beat.beat_at else None,
     }
 
 
 def _stages(rows: list[StageSummary]) -> dict[str, dict[str, Any]]:
-    stages: dict[str, dict[str, Any]] = {
-        stage: {"pending": 0, "failed": 0, "parked": 0, "oldest_age_s": 0.0, "reason": None}
-        for stage in STAGES
-    }
-    for row in rows:
-        stages[row.stage] = {
+    stages = {stage: StageSummary(stage, 0, 0, 0, 0, 0.0, 0.0, None) for stage in STAGES}
+    stages |= {row.stage: row for row in rows}
+    return {
+        name: {
             "pending": row.pending,
+            "held": row.held,
             "failed": row.failed,
             "parked": row.parked,
             "oldest_age_s": round(row.oldest_age_s, 1),
+            "overdue_s": round(row.overdue_s, 1),
             "reason": row.reason,
         }
-    return stages
+        for name, row in stages.items()
+    }
 
 
-def _degraded(values: dict[str, Any], led: bool) -> list[str]:
+def _degraded(values: dict[str, Any], told: bool) -> list[str]:
+    """What does not work as it should and needs nobody at once; `told`: a daemon leads, or the
+    alarm says that none does."""
     reasons = []
-    if not led:
+    if not told:
         reasons.append(
             "no daemon leads the pool now, so new messages get no tags and no vectors; with the "
             "embedded database it starts with the next editor, else run `mcp-agents-memory "
@@ -157,7 +192,4 @@ def _degraded(values: dict[str, Any], led: bool) -> list[str]:
             f"the vector index finds only {recall:.0%} of the nearest messages; the owner should "
             "run REINDEX on it"
         )
-    parked = sum(stage["parked"] for stage in values["stages"].values())
-    if parked:
-        reasons.append(f"{parked} rows of work are parked after repeated failures")
     return reasons

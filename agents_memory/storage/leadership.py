@@ -1,7 +1,7 @@
 """Who leads the pool: a session lock for mutual exclusion, an epoch for the fence."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from agents_memory.domain.errors import Deposed
 from agents_memory.storage import queries
@@ -16,6 +16,8 @@ LOCK_SESSION = {
     "tcp_user_timeout": "8s",
 }
 HEARTBEAT_S = 3.0
+# A term without any look at the queue is late after the longest warm-up and ten minutes.
+FIRST_LOOK_WITHIN = timedelta(minutes=70)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,14 @@ class Leader:
     holder: str | None
     pid: int | None
     since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """When the leader last looked at the queue in this term, and whether the next look is late."""
+
+    beat_at: datetime | None
+    late: bool
 
 
 def lock_key(schema: str) -> int:
@@ -72,6 +82,18 @@ async def find_leader(connection: Connection) -> Leader:
     row = await connection.fetchrow(SQL["find_leader"].sql)
     assert row is not None, "the migration inserts the row"
     return Leader(**dict(row))
+
+
+async def show_beat(connection: Connection, epoch: int, within: timedelta) -> None:
+    """The leader looks at the queue now, and promises to do so again `within` this time."""
+    await connection.execute(SQL["show_beat"].sql, epoch, within)
+
+
+async def find_beat(connection: Connection) -> Beat:
+    """The last sign of life of the leader's work; says nothing about whether anybody leads."""
+    row = await connection.fetchrow(SQL["find_beat"].sql, FIRST_LOOK_WITHIN)
+    assert row is not None, "the migrations insert both rows"
+    return Beat(**dict(row))
 
 
 async def is_locked(connection: Connection, schema: str) -> bool:

@@ -1,9 +1,10 @@
 """The queue of what is still to be done with an item."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
+from enum import StrEnum
 
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
@@ -20,18 +21,61 @@ class Claim:
     attempts: int
 
 
+class State(StrEnum):
+    """Where a row of work stands; a failed one is tried again, a parked one is not."""
+
+    WAITING = "waiting"
+    FAILED = "failed"
+    PARKED = "parked"
+
+
 @dataclass(frozen=True, slots=True)
 class StageSummary:
-    """One stage in numbers; the age is of the oldest waiting row, in seconds.
+    """One stage in numbers; ages are of waiting rows, in seconds by the clock of the database.
 
-    `reason` is why a row waits or is parked, one of them where rows differ; never content.
+    `pending` rows wait, `held` and `failed` ones among them: handed back untried because what the
+    stage needs is away, or failed before. `oldest_age_s` is since a row was queued, `overdue_s`
+    since one was due. `reason` is why a row waits or is parked, one of them; never content.
     """
 
     stage: str
     pending: int
+    held: int
     failed: int
     parked: int
     oldest_age_s: float
+    overdue_s: float
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemWork:
+    """What is still to be done with an item at one stage.
+
+    `attempts` counts one that goes on now, `tried` does not. `claimed`: taken by the last term.
+    """
+
+    stage: str
+    attempts: int
+    run_after: datetime
+    last_error: str | None
+    parked_reason: str | None
+    queued_at: datetime
+    put_off: bool
+    tried: int
+    claimed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the queue as it is listed; `reason` is the last error, never content."""
+
+    item_id: int
+    stage: str
+    state: State
+    attempts: int
+    queued_at: datetime
+    run_after: datetime
     reason: str | None
 
 
@@ -109,9 +153,29 @@ async def summarise_work(connection: Connection) -> list[StageSummary]:
     return [StageSummary(**dict(row)) for row in rows]
 
 
-async def list_work_of(connection: Connection, item_id: int) -> list[dict[str, Any]]:
-    """What an item waits for: stage, attempts, run_after, last_error, parked_reason."""
-    return [dict(row) for row in await connection.fetch(SQL["list_work_of"].sql, item_id)]
+async def list_work_of(connection: Connection, item_id: int) -> list[ItemWork]:
+    """What is still to be done with an item."""
+    rows = await connection.fetch(SQL["list_work_of"].sql, item_id)
+    return [ItemWork(**dict(row)) for row in rows]
+
+
+async def list_work(
+    connection: Connection, limit: int, *, stage: str | None = None, state: State | None = None
+) -> list[Row]:
+    """Rows of the queue, the oldest first; of one stage and in one state where given."""
+    rows = await connection.fetch(SQL["list_work"].sql, stage, state, limit)
+    return [Row(**{**dict(row), "state": State(row["state"])}) for row in rows]
+
+
+async def retry_work(
+    connection: Connection, *, item_id: int | None = None, stage: str | None = None
+) -> Counter[str]:
+    """Makes what failed or is parked due now, as if it were new; rows by stage.
+
+    Needs the right to change work: the cold role or the owner.
+    """
+    rows = await connection.fetch(SQL["retry_work"].sql, item_id, stage)
+    return Counter(row["stage"] for row in rows)
 
 
 async def next_due(connection: Connection, stages: Sequence[str], epoch: int) -> float | None:

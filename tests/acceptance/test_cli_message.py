@@ -72,9 +72,10 @@ def test_the_receipt_says_how_far_a_message_has_come(line: CommandLine) -> None:
     receipt = line.run("message", "show", str(number), "--json")
     assert receipt.code == 0
     assert receipt.json["message"]["text"] == "the queue is a table"
-    assert receipt.json["results"] == []
-    [waiting] = receipt.json["waiting"]
-    assert (waiting["stage"], waiting["attempts"], waiting["parked_reason"]) == ("screen", 0, None)
+    stages = receipt.json["receipt"]["stages"]
+    assert [stage["state"] for stage in stages] == ["waiting"] * 4
+    assert (stages[0]["stage"], stages[0]["attempts"]) == ("screen", 0)
+    assert stages[1]["reason"] == "screen comes first"
 
 
 def test_an_unknown_id_is_refused_and_named(line: CommandLine) -> None:

@@ -25,15 +25,18 @@ def test_the_report_has_its_stable_keys(line: CommandLine) -> None:
     assert ended.code == 0, ended.stderr
     values = ended.json
     assert set(values) == {
-        "version", "database", "leader", "stages", "embedder", "counts", "degraded",
+        "version", "database", "leader", "stages", "embedder", "counts", "quarantine", "alarms",
+        "degraded",
     }  # fmt: skip
     assert values["database"]["reachable"] is True
-    assert set(values["leader"]) == {"holder", "epoch", "pid", "since"}
+    assert set(values["leader"]) == {"holder", "epoch", "pid", "since", "beat_at"}
     assert set(values["stages"]["screen"]) == {
         "pending",
+        "held",
         "failed",
         "parked",
         "oldest_age_s",
+        "overdue_s",
         "reason",
     }
     assert values["stages"]["screen"]["pending"] == 1
@@ -117,7 +120,9 @@ def test_every_command_explains_itself_with_an_example(tmp_path: Path) -> None:
     line = CommandLine(tmp_path)
     for command in (
         ["serve"], ["coldpath"], ["up"], ["init"], ["migrate"], ["status"], ["doctor"], ["search"],
-        ["message", "add"], ["message", "show"], ["message", "import"],
+        ["message", "add"], ["message", "show"], ["message", "import"], ["receipt"],
+        ["work", "list"], ["retry"], ["work", "retry"], ["park", "list"], ["quarantine", "list"],
+        ["quarantine", "release"], ["quarantine", "keep"],
     ):  # fmt: skip
         ended = line.run(*command, "--help")
         assert ended.code == 0

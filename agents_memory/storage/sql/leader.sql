@@ -37,3 +37,14 @@ SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
 -- name: send_hint
 -- Wakes listeners; carries nothing.
 SELECT pg_notify($1, '')
+
+-- name: show_beat
+-- The leader looks at the queue now, and will again within some time.
+UPDATE leader_beat SET epoch = $1, beat_at = now(), next_by = now() + $2::interval
+
+-- name: find_beat
+-- When the leader last looked at the queue (never in this term: NULL), and whether it should have again.
+SELECT CASE WHEN b.epoch = l.epoch THEN b.beat_at END AS beat_at,
+       coalesce(CASE WHEN b.epoch = l.epoch THEN b.next_by < now() ELSE l.since < now() - $1::interval END,
+                false) AS late
+FROM leader l CROSS JOIN leader_beat b

@@ -61,20 +61,46 @@ ORDER BY m.id LIMIT $1
 ON CONFLICT DO NOTHING
 
 -- name: summarise_work
--- Per stage: waiting, failed at least once, parked, the age of the oldest waiting row, and a reason
--- why one waits or is parked.
+-- Per stage: waiting, held (handed back untried, as a model or the like is away), failed at least once,
+-- parked, the age of the oldest waiting row, how long one has been due, and why one waits or is parked.
 SELECT stage,
        count(*) FILTER (WHERE parked_reason IS NULL) AS pending,
-       count(*) FILTER (WHERE parked_reason IS NULL AND last_error IS NOT NULL) AS failed,
+       count(*) FILTER (WHERE parked_reason IS NULL AND last_error IS NOT NULL AND tried = 0) AS held,
+       count(*) FILTER (WHERE parked_reason IS NULL AND last_error IS NOT NULL AND tried > 0) AS failed,
        count(*) FILTER (WHERE parked_reason IS NOT NULL) AS parked,
        coalesce(extract(epoch FROM now() - min(queued_at) FILTER (WHERE parked_reason IS NULL)), 0)::float8
            AS oldest_age_s,
-       coalesce(max(last_error) FILTER (WHERE parked_reason IS NULL), max(parked_reason)) AS reason
-FROM work GROUP BY stage ORDER BY stage
+       greatest(coalesce(extract(epoch FROM now() - min(run_after) FILTER (WHERE parked_reason IS NULL)), 0), 0)::float8
+           AS overdue_s,
+       coalesce(max(last_error) FILTER (WHERE parked_reason IS NULL AND tried = 0),
+                max(last_error) FILTER (WHERE parked_reason IS NULL), max(parked_reason)) AS reason
+FROM (SELECT *, attempts - (claimed_epoch IS NOT NULL)::int AS tried FROM work) w
+GROUP BY stage ORDER BY stage
 
 -- name: list_work_of
--- What an item still waits for.
-SELECT stage, attempts, run_after, last_error, parked_reason FROM work WHERE item_id = $1 ORDER BY stage
+-- What an item still waits for; `tried` without an attempt that goes on now.
+SELECT stage, attempts, run_after, last_error, parked_reason, queued_at, run_after > now() AS put_off,
+    attempts - (claimed_epoch IS NOT NULL)::int AS tried,
+    coalesce(claimed_epoch = (SELECT epoch FROM leader), false) AS claimed
+FROM work WHERE item_id = $1 ORDER BY stage
+
+-- name: list_work
+-- Rows of the queue, the oldest first: of one stage or all ($1), in one state or any ($2).
+SELECT item_id, stage, state, tried AS attempts, queued_at, run_after, coalesce(parked_reason, last_error) AS reason
+FROM (SELECT *, attempts - (claimed_epoch IS NOT NULL)::int AS tried,
+          CASE WHEN parked_reason IS NOT NULL THEN 'parked'
+               WHEN last_error IS NOT NULL AND attempts > (claimed_epoch IS NOT NULL)::int THEN 'failed'
+               ELSE 'waiting' END AS state
+      FROM work) w
+WHERE ($1::text IS NULL OR stage = $1) AND ($2::text IS NULL OR state = $2)
+ORDER BY queued_at, item_id, stage LIMIT $3
+
+-- name: retry_work
+-- What failed or is parked is due now, as if it were new; what the daemon is at right now is left to it.
+UPDATE work SET attempts = 0, run_after = now(), queued_at = now(), last_error = NULL, parked_reason = NULL
+WHERE claimed_epoch IS NULL AND (parked_reason IS NOT NULL OR (last_error IS NOT NULL AND attempts > 0))
+  AND ($1::bigint IS NULL OR item_id = $1) AND ($2::text IS NULL OR stage = $2)
+RETURNING stage
 
 -- name: next_due
 -- Seconds until the next row of some stages is due; NULL when nothing waits.
