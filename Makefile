@@ -2,6 +2,7 @@
 # make run ONCE=1 the same, and leave after the answers
 # make run TRANSCRIPTS=own  with what your own agents kept on this machine, too (read, never changed)
 # make test lint  what CI runs
+# make setup-local test-local  compile llama-cpp-python (minutes), and test with it
 # make clean      remove .demo/ and what the tools cached
 
 PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
@@ -10,7 +11,7 @@ PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 STAMP := .venv/.installed
 BIN := .venv/bin
 
-.PHONY: setup run test lint clean
+.PHONY: setup setup-local run test test-local lint clean
 
 setup: $(STAMP)
 
@@ -18,6 +19,19 @@ $(STAMP): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/it" >&2; exit 1; }
 	"$(PYTHON)" -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@
+
+# Portable (no -march=native) and lean: no pictures, no TLS, no child processes. Needs a C++ compiler;
+# OpenMP is used where the compiler brings it.
+LLAMA_FLAGS := -DLLAVA_BUILD=OFF -DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON \
+	-DGGML_BMI2=ON -DLLAMA_OPENSSL=OFF -DLLAMA_SUBPROCESS=OFF -DCMAKE_INSTALL_DO_STRIP=1
+LOCAL_STAMP := .venv/.installed-local
+
+setup-local: $(LOCAL_STAMP)
+
+$(LOCAL_STAMP): $(STAMP)
+	CMAKE_ARGS="$(LLAMA_FLAGS)" CFLAGS=-O2 CXXFLAGS=-O2 \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,local]"
 	@touch $@
 
 # A clean environment: DATABASE_URL or DB_HOST of whoever runs this belong to another program.
@@ -41,6 +55,9 @@ run: $(STAMP) .demo/memory.env
 
 test: $(STAMP)
 	$(BIN)/python -m pytest
+
+test-local: $(LOCAL_STAMP)
+	$(BIN)/python -m pytest -m local tests/local
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -69,6 +69,9 @@ class Action(StrEnum):
     EMBEDDER_READY = "embedder_ready"
     EMBEDDER_FAILED = "embedder_failed"
 
+    MODEL_ASKED = "model_asked"
+    MODEL_REPLACED = "model_replaced"
+
     LEADER_WAITING = "leader_waiting"
     LEADER_ELECTED = "leader_elected"
     LEADER_LOST = "leader_lost"

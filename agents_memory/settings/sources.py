@@ -34,7 +34,7 @@ PREFIXES = (
 # Close to a name of ours, and well known to be another's (login shells, Debian, coding agents).
 FOREIGN = frozenset({"USERNAME", "TIMEZONE", "AGENT_MODE"})
 # Everybody's names: OPENAI_API_KEY_2 is another key, and no mistake.
-COMMON = frozenset({"OPENAI_API_KEY"})
+COMMON = frozenset({"OPENAI_API_KEY", "XAI_API_KEY"})
 # How alike a name in the environment must be to count as ours misspelt (difflib's ratio):
 # one letter changed, lost or doubled in ten. In our own file and under our prefixes a looser
 # likeness is enough for a suggestion, since the name is wrong anyhow.

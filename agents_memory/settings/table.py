@@ -10,7 +10,7 @@ from datetime import tzinfo
 from pathlib import Path
 
 from agents_memory.domain.errors import ConfigurationError
-from agents_memory.settings.embedding import EmbeddingSettings
+from agents_memory.settings.models import ModelSettings
 from agents_memory.settings.sources import read
 from agents_memory.settings.surroundings import Surroundings, surroundings
 from agents_memory.settings.values import (
@@ -31,7 +31,7 @@ CAPTURE_CLIENTS = ("claude-code",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(EmbeddingSettings):
+class Settings(ModelSettings):
     """Everything that can be set, read once; `dataclasses.replace` makes a changed copy.
 
     Days, seconds, milliseconds and counts are whole numbers in the unit of the name.
@@ -167,6 +167,13 @@ class Settings(EmbeddingSettings):
         whole(1, 100),
         default="5",
     )
+    cold_path_alert_sec: int = setting(
+        "COLD_PATH_ALERT_SEC",
+        Group.COLD,
+        "How long due work may wait before status and doctor call that an alarm",
+        whole(60, 2_592_000, "seconds"),
+        default="900",
+    )
 
     capture_clients: tuple[str, ...] = setting(
         "CAPTURE_CLIENTS",
@@ -228,7 +235,7 @@ class Settings(EmbeddingSettings):
         return dataclasses.replace(settings, notes=(*notes, *settings.database_notes()))
 
     def contradictions(self) -> Iterator[str]:
-        yield from EmbeddingSettings.contradictions(self)
+        yield from ModelSettings.contradictions(self)
         if self.local_services == "on" and not self.embedded:
             yield (
                 "AGENTS_MEMORY_LOCAL_SERVICES=on is for the embedded database; with another one "

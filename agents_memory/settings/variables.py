@@ -26,6 +26,11 @@ class Group(Enum):
     HOT = ("Search, brief and tools", "What an editor's server does.")
     KNOWLEDGE = ("What is believed", "Memories change by patches only; the rules for them.")
     EMBEDDING = ("Embedding", "How text becomes a vector; the default needs no network.")
+    MODELS = (
+        "Language models",
+        "What reads, tags and sums up in the background (docs/models.md); with none of these set, "
+        "rules do what they can.",
+    )
     COLD = ("Background work", "The daemon that tags, embeds and links.")
     CAPTURE = (
         "Capture",
@@ -79,9 +84,7 @@ def setting(name: str, group: Group, about: str, kind: Kind, **details: Any) -> 
 # A name whose wrong value has no effect needs no check.
 _ANYTHING = text(4096)
 _ACCEPTED = {
-    "language models": "XAI_API_KEY GEMINI_API_KEY LOCAL_LLM_BASE_URL "
-    "LOCAL_LLM_MODEL_PATH LOCAL_GROK_FALLBACK TAGGER_PROVIDER TAGGER_MODEL LIBRARIAN_PROVIDER "
-    "LIBRARIAN_MODEL",
+    "language models": "GEMINI_API_KEY",
     "profile": "LIBRARIAN_ENABLED LIBRARIAN_MSG_THRESHOLD LIBRARIAN_COOLDOWN_HOURS "
     "LIBRARIAN_RECENT_SLICE LIBRARIAN_HISTORY_SLICE LIBRARIAN_DEEP_THINKING",
     "tags": "TAGGER_CANDIDATE_STRATEGY TAGGER_CANDIDATE_LIMIT JEV_ENABLED JEV_MIN_CONFIDENCE "

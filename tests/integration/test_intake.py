@@ -26,7 +26,7 @@ async def test_a_stored_message_waits_for_its_first_pass(use: Services) -> None:
     stored = await use.say("We use tabs in this repository.")
     async with use.database.acquire() as connection:
         waiting = await work.list_work_of(connection, stored.id)
-    assert [row["stage"] for row in waiting] == ["screen"]
+    assert [item.stage for item in waiting] == ["screen"]
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ async def test_an_added_memory_rests_on_its_evidence(use: Services) -> None:
         marks = await traces.count_traces(connection, memory_id)
     assert (view.version, view.status, view.trust) == (1, Status.ACTIVE, Trust.OWNER)
     assert sources == [message_id]
-    assert [row["stage"] for row in waiting] == ["embed_memory"]
+    assert [item.stage for item in waiting] == ["embed_memory"]
     assert marks == {"created": 1}
 
 

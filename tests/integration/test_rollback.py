@@ -71,7 +71,7 @@ async def test_a_rollback_restores_what_was_before(use: Services, kind: str) -> 
     assert found[2].sources == (said.id,)
     assert found[2].ended_by is None
     assert found[1].ended_by == "restore"
-    assert [row["stage"] for row in waiting] == ["embed_memory"]
+    assert [item.stage for item in waiting] == ["embed_memory"]
     await check_diffs(use, memory_id)
     view = await History(use.database).patch_view(done.patch_id, use.user_id)
     again = await History(use.database).patch_view(back.patch_id, use.user_id)
