@@ -2,11 +2,13 @@
 # make bench-retrieval DATA=locomo10.json
 # make bench  the first five, one after the other; ARGS are passed on: make bench-search ARGS="--messages 20000"
 
-.PHONY: bench bench-insert bench-search bench-start bench-embed bench-patches bench-retrieval
+# make bench-contradictions  precision and recall of the rules on labelled pairs; nothing is timed
+
+.PHONY: bench bench-contradictions bench-insert bench-search bench-start bench-embed bench-patches bench-retrieval
 
 bench: bench-insert bench-start bench-search bench-embed bench-patches
 
-bench-insert bench-search bench-start bench-embed bench-patches: bench-%: $(STAMP)
+bench-contradictions bench-insert bench-search bench-start bench-embed bench-patches: bench-%: $(STAMP)
 	@nice $(BIN)/python -m bench.$* $(ARGS)
 
 bench-retrieval: $(STAMP)

@@ -2,21 +2,29 @@
 
 import argparse
 import asyncio
+import sys
 from collections.abc import Mapping, Sequence
 
 from agents_memory.clock import Clock, SystemClock
 from agents_memory.domain.errors import MemoryFault
+from agents_memory.domain.policy import Policy
 from agents_memory.embedding.opening import open_embedders
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.observe import Action, configure, get_logger
 from agents_memory.services.opening import open_pool
+from agents_memory.services.patching import Patching
+from agents_memory.services.policy import load_policy
 from agents_memory.settings import Settings
 from agents_memory.settings.inherited import inherited_environment
+from agents_memory.storage import work
 from agents_memory.storage.connections import Database
+from agents_memory.storage.notify import Hints
+from cold.account import unfinished
 from cold.guard import Guard
 from cold.leadership import Held, Leadership
 from cold.passes.calibrate import Calibrate
 from cold.passes.context import Context
+from cold.passes.duplicates import Duplicates
 from cold.passes.embed import Embed, EmbedOther
 from cold.passes.embed_memory import EmbedMemory, EmbedMemoryOther
 from cold.passes.lexeme_statistics import LexemeStatistics
@@ -31,6 +39,8 @@ from cold.worker import Finish, Pace, Worker
 log = get_logger()
 
 APPLICATION = "mcp-agents-memory coldpath"
+# The exit code of `--once` when something is left failed, held or parked.
+WORK_LEFT = 4
 
 
 def main(
@@ -40,6 +50,8 @@ def main(
     kept: bool = False,
 ) -> int:
     """Runs until it is told to stop; 0 when it ended as it should, 1 when something is in its way.
+
+    With `--once`, WORK_LEFT when it could not do all that was due.
 
     `environ` is that of this process unless given. `kept`: the keeper of the embedded database
     started it, so it does not keep that database up, and ends with its parent.
@@ -98,11 +110,16 @@ async def _serve(
                 settings.cold_path_interval_sec,
                 settings.cold_path_warmup_sec,
                 drain=options.drain,
+                once=options.once,
             ),
             max_attempts=settings.cold_path_max_attempts,
+            policy=load_policy(settings.policy_path),
         )
         leadership = Leadership(
-            opened.database, stop, holder=settings.device_name, wait=not options.exit_if_held
+            opened.database,
+            stop,
+            holder=settings.device_name,
+            wait=not (options.exit_if_held or options.once),
         )
 
         async def lead(epoch: int) -> Finish:
@@ -113,15 +130,33 @@ async def _serve(
         notifier.status("stands by")
         log.info(Action.READY, embedder=", ".join(one.profile.id for one in embedders))
         finish = await leadership.run(lead)
+        if options.once:
+            return await _account_for(opened.database, worker, finish)
         return 1 if finish is Finish.HELD else 0
-    except Held:
-        log.info(Action.STOPPED, reason="another daemon leads the pool")
+    except Held as held:
+        log.info(Action.STOPPED, reason=str(held))
+        if options.once:
+            _tell(f"{held}; nothing was done here")
         return 0
     finally:
         notifier.stopping()
         await opened.close()
         for embedder in embedders:
             await embedder.close()
+
+
+async def _account_for(database: Database, worker: Worker, finish: Finish) -> int:
+    """Says what was done and what is left; the exit code."""
+    left = await database.run(work.summarise_work)
+    _tell(worker.account.render(left))
+    whole = finish is Finish.DRAINED and not any(map(unfinished, left))
+    return 0 if whole else WORK_LEFT
+
+
+def _tell(text: str) -> None:
+    """Prints the result of a run by hand, whatever the locale."""
+    sys.stdout.buffer.write(f"{text}\n".encode("utf-8", "backslashreplace"))
+    sys.stdout.buffer.flush()
 
 
 def compose(
@@ -132,6 +167,7 @@ def compose(
     *,
     pace: Pace,
     max_attempts: int,
+    policy: Policy | None = None,
 ) -> Worker:
     """The worker with every pass and chore of this version."""
     return Worker(
@@ -142,6 +178,7 @@ def compose(
             Tag(*embedders),
             Context(),
             EmbedMemory(*embedders),
+            Duplicates(Patching(database, Hints(database), policy)),
             EmbedOther(*embedders),
             EmbedMemoryOther(*embedders),
         ],
@@ -166,9 +203,16 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--exit-if-held", action="store_true", help="end with 0 when another daemon leads"
     )
-    parser.add_argument(
+    until = parser.add_mutually_exclusive_group()
+    until.add_argument(
         "--drain",
         action="store_true",
         help="end with 0 when the queue is empty, with 1 when it cannot be emptied",
+    )
+    until.add_argument(
+        "--once",
+        action="store_true",
+        help="do what is due, say so and end: with 0, or 4 when something is left failed, held or "
+        "parked; with 0 when another daemon leads",
     )
     return parser.parse_args(argv)

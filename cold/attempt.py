@@ -13,6 +13,7 @@ from agents_memory.observe import Action, get_logger
 from agents_memory.storage import work
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.work import Claim
+from cold.account import Account
 from cold.fence import fenced
 from cold.guard import Done, Guard, Outcome, Park, RetryLater
 from cold.passes.protocol import Pass
@@ -28,9 +29,16 @@ class Attempt:
     """Works on claimed rows of one stage within one term."""
 
     def __init__(
-        self, database: Database, step: Pass[Any, Any], guard: Guard, stop: Stop, epoch: int
+        self,
+        database: Database,
+        step: Pass[Any, Any],
+        guard: Guard,
+        stop: Stop,
+        account: Account,
+        epoch: int,
     ) -> None:
         self._database = database
+        self._account = account
         self._step = step
         self._guard = guard
         self._stop = stop
@@ -77,6 +85,7 @@ class Attempt:
                 if item is not None:
                     outcome = await self._step.settle(connection, item, result)
                 await self._write(connection, claim, outcome)
+            self._account.note(self._step.stage, outcome)
         except BLAMELESS:
             raise
         except Exception as error:  # noqa: BLE001 (as above)
@@ -95,6 +104,7 @@ class Attempt:
     async def _put_off(self, claim: Claim, outcome: Outcome) -> None:
         async with fenced(self._database, self._epoch) as connection:
             await self._write(connection, claim, outcome)
+        self._account.note(self._step.stage, outcome)
 
     async def _write(self, connection: Connection, claim: Claim, outcome: Outcome) -> None:
         item_id, stage = claim.item_id, self._step.stage

@@ -17,7 +17,9 @@ from agents_memory.observe import Action, get_logger
 from agents_memory.storage import work
 from agents_memory.storage.connections import Database
 from agents_memory.storage.work import Claim
+from cold.account import Account
 from cold.attempt import Attempt
+from cold.beat import Beat
 from cold.fence import fenced
 from cold.guard import Backoff, Guard, batches
 from cold.listening import listen
@@ -43,13 +45,15 @@ class Finish(StrEnum):
 class Pace:
     """How much at a time and how often: items, seconds, seconds before the first look.
 
-    `drain` ends the work when the queue is empty, or when a stage cannot be worked on.
+    `drain` ends the work when the queue is empty, or when a stage cannot be worked on; `once` when
+    nothing is due, whatever was put off meanwhile.
     """
 
     batch_size: int
     interval_s: float
     warmup_s: float = 0.0
     drain: bool = False
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,8 @@ class Worker:
         self._pace = pace
         self._stop = stop
         self._clock = clock
+        self.account = Account()
+        self._beat = Beat(clock, pace.interval_s)
         self._wake = asyncio.Event()
         self._resting: dict[str, _Rest] = {}
         # Terms of this process that may still hold rows.
@@ -115,6 +121,10 @@ class Worker:
                     await self._hand_back(epoch)
                 await self._empty(epoch)
                 await self._do_chores(epoch)
+                if self._pace.once:
+                    # Chores may have asked for more.
+                    await self._empty(epoch)
+                    return self._once()
                 if self._pace.drain and (finish := await self._finished(epoch)) is not None:
                     return finish
                 pause = await self._until_due(epoch)
@@ -153,7 +163,7 @@ class Worker:
         if not claims:
             self._resting.pop(step.stage, None)
             return 0
-        attempt = Attempt(self._database, step, self._guard, self._stop, epoch)
+        attempt = Attempt(self._database, step, self._guard, self._stop, self.account, epoch)
         try:
             for batch in batches(claims):
                 await attempt.run(batch)
@@ -167,6 +177,7 @@ class Worker:
 
     async def _claim(self, stage: str, epoch: int) -> list[Claim]:
         async with fenced(self._database, epoch) as connection:
+            await self._beat.show(connection, epoch)
             return await work.claim_work(connection, stage, self._pace.batch_size, epoch)
 
     async def _hold(self, stage: str, epoch: int, lost: Exception) -> None:
@@ -187,11 +198,17 @@ class Worker:
             if self._stop.asked:
                 return
             try:
-                await self._stop.race(chore.run(epoch))
+                alive = self._beat.keep(self._database, epoch)
+                await self._stop.race(first(chore.run(epoch), alive))
             except (Stopped, Deposed):
                 raise
             except Exception as error:  # noqa: BLE001 (a chore never stops the work)
                 log.warning(Action.PASS_FAILED, stage=chore.name, error=error)
+
+    def _once(self) -> Finish:
+        if self._stop.asked:
+            return Finish.STOPPED
+        return Finish.HELD if self._resting else Finish.DRAINED
 
     async def _finished(self, epoch: int) -> Finish | None:
         """Whether a drain has nothing left to do, or can do nothing more."""

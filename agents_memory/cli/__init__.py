@@ -41,11 +41,17 @@ COMMANDS = {
     "migrate": ("agents_memory.cli.migrate:command", "Bring the schema up to date."),
     "status": ("agents_memory.cli.status:command", "Show counts, queues and the leader."),
     "doctor": ("agents_memory.cli.doctor:command", "Check everything; name each fix."),
+    "receipt": ("agents_memory.cli.receipt:command", "Show how far an item has come."),
+    "work": ("agents_memory.cli.work:command", "Show what the daemon still has to do."),
+    "retry": ("agents_memory.cli.retry:command", "Ask again for work that failed or is parked."),
+    "park": ("agents_memory.cli.park:command", "Show what the daemon gave up, and why."),
     "search": ("agents_memory.cli.search:command", "Search the memory."),
     "message": ("agents_memory.cli.message:command", "Store or show single messages."),
     "memory": ("agents_memory.cli.memory:command", "Show and search what is believed."),
     "patch": ("agents_memory.cli.patch:command", "Show patches, and take one back."),
     "embedding": ("agents_memory.cli.embedding:command", "List and change embedding models."),
+    "quarantine": ("agents_memory.cli.quarantine:command", "Show and decide what was held back."),
+    "export": ("agents_memory.cli.export:command", "Write a readable copy of everything."),
     "redact": ("agents_memory.cli.redact:command", "Erase words, a message or a memory."),
 }
 

@@ -31,13 +31,15 @@ Tell = Callable[[Check], None]
 
 
 @click.command("doctor", epilog=f"{EXAMPLE}\n\n{CODES}")
+@click.option("--deep", is_flag=True, help="Recompute what is stored; takes minutes when large.")
 @as_json
-def command(*, as_json: bool) -> int:
+def command(*, deep: bool, as_json: bool) -> int:
     """Check everything, from the settings to an answer over MCP; name a fix for what fails.
 
-    Changes nothing. Begin with the first failure: later ones may follow from it.
+    Changes nothing. Begin with the first failure: later ones may follow from it. With --deep also
+    that every memory is what its versions and diffs make of it, and every vector of today's words.
     """
-    checks = asyncio.run(_examine(_no_telling if as_json else _tell))
+    checks = asyncio.run(_examine(_no_telling if as_json else _tell, deep=deep))
     broken = [check for check in checks if check.outcome is Outcome.FAILED]
     if as_json:
         emit_json({"ok": not broken, "checks": checks})
@@ -46,7 +48,7 @@ def command(*, as_json: bool) -> int:
     return EXIT_FAILURE if broken else EXIT_OK
 
 
-async def _examine(tell: Tell) -> list[Check]:
+async def _examine(tell: Tell, *, deep: bool) -> list[Check]:
     try:
         settings = load_settings()
         embedder = embedder_of(settings)
@@ -56,7 +58,7 @@ async def _examine(tell: Tell) -> list[Check]:
         return [check]
     check = _settings(settings)
     tell(check)
-    checks = [check, *await Diagnosis(settings, embedder).examine(tell)]
+    checks = [check, *await Diagnosis(settings, embedder, deep=deep).examine(tell)]
     usable = not any(
         check.outcome is Outcome.FAILED and check.name in ("data_directory", "server", "schema")
         for check in checks

@@ -25,6 +25,7 @@ _ENDED = {
     Verb.SUPERSEDE: "superseded",
     Verb.REPLACE: "superseded by another memory",
     Verb.MERGE: "joined by the evidence of another memory",
+    Verb.SUPPORT: "said again",
     Verb.REMOVE: "removed",
     Verb.PIN: "pinned",
     Verb.UNPIN: "unpinned",

@@ -23,6 +23,7 @@ from agents_memory.domain.patches import (
     PatchRequest,
     Retag,
     Supersede,
+    Support,
     Update,
     WriteProfile,
     verb,
@@ -83,7 +84,8 @@ def _admitted(operation: Operation, request: PatchRequest, policy: Policy) -> Op
             f"an operation cites at most {MAX_EVIDENCE} messages; take those that say it best",
             MAX_EVIDENCE,
         )
-    if not evidence and policy.must_cite(request.actor_class, name):
+    must_cite = isinstance(operation, Support) or policy.must_cite(request.actor_class, name)
+    if not evidence and must_cite:
         raise Refused(
             Refusal(
                 Code.MISSING_EVIDENCE,

@@ -26,13 +26,14 @@ from agents_memory.domain.patches import (
     Resolve,
     Retag,
     Supersede,
+    Support,
     Update,
     Verb,
     WriteProfile,
     verb,
 )
 from agents_memory.domain.policy import ActorClass, Policy
-from agents_memory.domain.trust import lowest
+from agents_memory.domain.trust import highest, lowest
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +227,10 @@ class _Making:
             case Update(content=content) | Supersede(content=content):
                 after = replace(state, content=content, trust=self._trust(operation.evidence))
                 basis = Basis(operation.evidence)
+            case Support():
+                trust = highest((state.trust, self._trust(operation.evidence)))
+                after = replace(state, trust=trust)
+                basis = replace(basis, cited=basis.cited + operation.evidence)
             case Remove():
                 after = replace(state, status=Status.REMOVED, pinned=False)
             case Pin(pinned=pinned):

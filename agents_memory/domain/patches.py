@@ -29,6 +29,7 @@ class Verb(StrEnum):
     SUPERSEDE = "supersede"
     REPLACE = "replace"
     MERGE = "merge"
+    SUPPORT = "support"
     REMOVE = "remove"
     PIN = "pin"
     UNPIN = "unpin"
@@ -98,6 +99,18 @@ class Replace:
 
 
 @dataclass(frozen=True, slots=True)
+class Support:
+    """The same was said again: the memory rests on these messages too.
+
+    Its words stay, and it has the trust of whichever is more trusted, since each would be enough.
+    """
+
+    memory_id: int
+    expected_version: int | None = None
+    evidence: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Remove:
     """A reversible removal: the words stay in the history. Unpins in the same patch."""
 
@@ -145,7 +158,7 @@ class WriteProfile:
     evidence: tuple[int, ...] = ()
 
 
-OnMemory = Update | Supersede | Replace | Remove | Pin | Resolve | Retag
+OnMemory = Update | Supersede | Replace | Support | Remove | Pin | Resolve | Retag
 Operation = Add | OnMemory | WriteProfile
 
 _VERBS = {
@@ -153,6 +166,7 @@ _VERBS = {
     Update: Verb.UPDATE,
     Supersede: Verb.SUPERSEDE,
     Replace: Verb.REPLACE,
+    Support: Verb.SUPPORT,
     Remove: Verb.REMOVE,
     Resolve: Verb.RESOLVE,
     Retag: Verb.RETAG,

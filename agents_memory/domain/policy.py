@@ -14,6 +14,7 @@ OPERATIONS = (
     "update",
     "supersede",
     "replace",
+    "support",
     "remove",
     "pin",
     "unpin",

@@ -14,3 +14,13 @@ def lowest(trusts: Iterable[Trust]) -> Trust:
     Without any source the answer is `agent`: nobody but an agent claims things without evidence.
     """
     return max(trusts, key=_ORDER.index, default=Trust.AGENT)
+
+
+def highest(trusts: Iterable[Trust]) -> Trust:
+    """The most trusted of some that would each be enough; there is at least one."""
+    return min(trusts, key=_ORDER.index)
+
+
+def at_least(one: Trust, other: Trust) -> bool:
+    """Whether `one` is trusted no less than `other`."""
+    return _ORDER.index(one) <= _ORDER.index(other)

@@ -1,5 +1,6 @@
 """What a person asks to remember, correct or forget, in one step."""
 
+import asyncio
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
@@ -14,38 +15,80 @@ from agents_memory.domain.patches import (
     Update,
     WriteProfile,
 )
+from agents_memory.domain.redaction import redact
+from agents_memory.domain.text import repair
+from agents_memory.services.adding import Adding
+from agents_memory.services.embedding_now import EmbeddingNow
 from agents_memory.services.intake import Intake
+from agents_memory.services.key_phrases import LOOKED_AT_CHARS, key_phrases
 from agents_memory.services.patching import Patching
-from agents_memory.storage import memories, patches
+from agents_memory.storage import memories, profiles
 from agents_memory.storage.connections import Connection, Database
 
 SUBJECT = "user"
 ACTOR = "agent"
 TOOL = "manage_knowledge"
+MAX_MADE_TAGS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What became of the request; `message_id` is the evidence that was stored for it."""
+    """What became of the request; `message_id` is the evidence that was stored for it.
+
+    `embedded`: a memory that was added can be found by its meaning already.
+    """
 
     applied: Applied
     message_id: int | None
+    embedded: bool = False
 
 
 class Knowledge:
     """Stores the words as a message first, then patches what is believed and cites them."""
 
-    def __init__(self, database: Database, intake: Intake, patching: Patching) -> None:
+    def __init__(
+        self,
+        database: Database,
+        intake: Intake,
+        patching: Patching,
+        embedding: EmbeddingNow | None = None,
+    ) -> None:
         self._database = database
         self._intake = intake
         self._patching = patching
+        self._embedding = embedding
+        self._adding = Adding(database, patching)
 
     async def add_memory(
-        self, said: Draft, user_id: int, *, kind: Kind, subject: str | None, project: str | None
+        self,
+        said: Draft,
+        user_id: int,
+        *,
+        kind: Kind,
+        subject: str | None,
+        project: str | None,
+        attribute: str | None = None,
     ) -> Remembered | Refusal:
-        """A new pinned memory that rests on the words as they were handed over."""
-        add = Add(subject=subject or SUBJECT, content=said.text, kind=kind, pinned=True)
-        return await self._evidenced(said, user_id, (add,), "asked to remember", project)
+        """A new pinned memory that rests on the words as they were handed over.
+
+        One that says the same already rests on them too from then on; one of the same subject and
+        `attribute`, of which there is one value at a time, is superseded.
+        It is tagged by the rules, and embedded in time if this machine can (else the daemon does).
+        """
+        tags = await asyncio.to_thread(_tags, said.text)
+        add = Add(
+            subject=subject or SUBJECT,
+            content=said.text,
+            kind=kind,
+            pinned=True,
+            tags=tags,
+            attribute=attribute,
+        )
+        done = await self._evidenced(said, user_id, (add,), "asked to remember", project)
+        if isinstance(done, Refusal) or self._embedding is None:
+            return done
+        change = done.applied.changes[0]
+        return replace(done, embedded=await self._embedding.embed(change.item_id, user_id))
 
     async def update_memory(
         self, said: Draft, user_id: int, memory_id: int, expected_version: int | None
@@ -91,7 +134,7 @@ class Knowledge:
 
     async def _sub_profile(self, user_id: int) -> tuple[str, int]:
         async def load(connection: Connection) -> tuple[str, int]:
-            document = (await patches.list_profiles(connection, user_id)).get("sub")
+            document = (await profiles.list_profiles(connection, user_id)).get("sub")
             return ("", 0) if document is None else (document.content, document.version)
 
         return await self._database.run(load)
@@ -115,7 +158,12 @@ class Knowledge:
             platform=said.platform,
             project=project,
         )
-        return _remembered(await self._patching.apply(request), stored.id)
+        match operations:
+            case (Add() as add,):
+                applied = await self._adding.add(request, add, said.trust)
+            case _:
+                applied = await self._patching.apply(request)
+        return _remembered(applied, stored.id)
 
     @staticmethod
     def _request(
@@ -125,6 +173,11 @@ class Knowledge:
         evidence: tuple[int, ...],
     ) -> PatchRequest:
         return PatchRequest(user_id, ACTOR, TOOL, reason, operations, evidence)
+
+
+def _tags(text: str) -> tuple[str, ...]:
+    # Of what will be stored, or a part of a secret could become a tag.
+    return key_phrases(redact(repair(text[:LOOKED_AT_CHARS]).text).text, MAX_MADE_TAGS)
 
 
 def _remembered(applied: Applied | Refusal, message_id: int | None) -> Remembered | Refusal:

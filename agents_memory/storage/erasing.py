@@ -161,11 +161,16 @@ TABLES: Mapping[str, Table] = {
     "sources": Table("item_id", {"quote": _WORDS}),
     "traces": Table("item_id", {"kind": _CLOSED, "session": _NAME}),
     "leader": Table("epoch", {"holder": _WORDS}),
+    "audit_log": Table("id", {"actor": _WORDS, "device": _WORDS, "action": _CLOSED}),
     "captures": Table("beat_at", {"device": _DROPPED, "client": _DROPPED, "session": _DROPPED}),
     "collapsed_turns": Table(
         "message_id", {"source": _NAME, "store_id": _NAME, "native_id": _NAME}
     ),
     "tombstones": Table("id", {"kind": _CLOSED, "digest": _KEYED}),
+    "model_calls": Table(
+        "id", {"provider": _CLOSED, "model": _WORDS, "role": _CLOSED, "outcome": _CLOSED}
+    ),
+    "budgets": Table("requests", {"provider": _CLOSED}),
     MESSAGE_VECTORS: Table("message_id", _VECTORS),
     MEMORY_VECTORS: Table(
         "memory_id", {name: _VECTORS[name] for name in ("content_hash", "platform", "embedding")}

@@ -35,7 +35,7 @@ async def lock_memories(
 ) -> dict[int, MemoryState]:
     """Current states, locked in the order of ids until the transaction ends; unknown: left out."""
     rows = await connection.fetch(SQL["lock_memories"].sql, list(ids), user_id)
-    return {row["id"]: _state(row) for row in rows}
+    return {row["id"]: state_of(row) for row in rows}
 
 
 async def list_states(
@@ -43,10 +43,11 @@ async def list_states(
 ) -> dict[int, MemoryState]:
     """Earlier states by id of the memory; `versions` says which version of each."""
     rows = await connection.fetch(SQL["list_states"].sql, list(versions), list(versions.values()))
-    return {row["id"]: _state(row) for row in rows}
+    return {row["id"]: state_of(row) for row in rows}
 
 
-def _state(row: asyncpg.Record) -> MemoryState:
+def state_of(row: asyncpg.Record) -> MemoryState:
+    """The state in a row that has all its columns."""
     return MemoryState(
         id=row["id"],
         version=row["version"],

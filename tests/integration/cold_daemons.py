@@ -10,6 +10,7 @@ from typing import Any
 
 from agents_memory.clock import Clock
 from agents_memory.domain.errors import EmbedderUnavailable
+from agents_memory.domain.policy import Policy
 from agents_memory.embedding.opening import open_embedder
 from agents_memory.embedding.profiles import HASHING, Profile
 from agents_memory.embedding.protocol import Embedder, Vector
@@ -93,6 +94,7 @@ def worker(
     drain: bool = False,
     batch_size: int = 5,
     max_attempts: int = 3,
+    policy: Policy | None = None,
 ) -> Worker:
     """The worker as the daemon composes it, with a clock that stands still."""
     return compose(
@@ -102,6 +104,7 @@ def worker(
         clock or ManualClock(),
         pace=Pace(batch_size, 60.0, drain=drain),
         max_attempts=max_attempts,
+        policy=policy,
     )
 
 

@@ -169,6 +169,16 @@ async def test_our_settings_hold_in_each_block_and_nowhere_else(
     assert await _locks(remote) == 0
 
 
+async def test_a_snapshot_is_of_one_moment_through_it_too(pooled: Database) -> None:
+    use = await services(pooled)
+    await use.say("before")
+    async with pooled.snapshot() as connection:
+        assert await messages.count_messages(connection) == 1
+        await use.say("meanwhile")
+        assert await messages.count_messages(connection) == 1
+    await use.close()
+
+
 async def test_a_block_that_fails_leaves_nothing(pooled: Database) -> None:
     await services(pooled)
 

@@ -123,6 +123,64 @@ async def test_old_work_that_nobody_moves_fails_although_a_daemon_leads(
     assert "nothing moved" in check.detail
 
 
+@pytest.mark.parametrize(
+    ("change", "held", "words", "fix"),
+    [
+        ("UPDATE work SET run_after = now() - interval '1 hour'", False, "no daemon", "coldpath"),
+        ("UPDATE work SET run_after = now() - interval '1 hour'", True, "been due", "log"),
+        (
+            "UPDATE work SET run_after = now() - interval '5 minutes', last_error = 'model gone'",
+            True,
+            "the daemon cannot work on screen: model gone",
+            "embedder",
+        ),
+        (
+            "UPDATE leader_beat SET epoch = (SELECT epoch FROM leader), beat_at = now(), "
+            "next_by = now() - interval '1 minute'",
+            True,
+            "it last looked at the queue",
+            "restart",
+        ),
+    ],
+)
+async def test_a_queue_that_stands_still_fails_with_its_cause(
+    change: str,
+    held: bool,
+    words: str,
+    fix: str,
+    pool: Pool,
+    hot_database: Database,
+    owner_database: Database,
+    tmp_path: Path,
+) -> None:
+    """E12, F89: dead embedder, no leader, stuck leader, a queue that grows."""
+    use = await services(hot_database)
+    await use.say("the queue is a table")
+    await use.close()
+    async with owner_database.acquire() as connection:
+        await connection.execute(change)
+        if held:
+            await connection.execute("SELECT pg_advisory_lock($1)", lock_key("agents_memory"))
+        check = (await examined(tmp_path, DATABASE_URL=pool.url("memory_hot")))["queue"]
+        await connection.execute("SELECT pg_advisory_unlock_all()")
+    assert check.outcome is Outcome.FAILED
+    assert words in check.detail
+    assert fix in str(check.fix)
+
+
+async def test_what_was_held_back_is_told(
+    pool: Pool, hot_database: Database, owner_database: Database, tmp_path: Path
+) -> None:
+    use = await services(hot_database)
+    await use.say("the queue is a table")
+    await use.close()
+    async with owner_database.acquire() as connection:
+        await connection.execute("UPDATE message_state SET screening = 'quarantined'")
+    check = (await examined(tmp_path, DATABASE_URL=pool.url("memory_hot")))["quarantine"]
+    assert check.outcome is Outcome.OK
+    assert "1 messages held back, 1 not looked at" in check.detail
+
+
 async def test_another_model_than_the_pools_is_named_with_the_setting(
     pool: Pool, owner_database: Database, tmp_path: Path
 ) -> None:

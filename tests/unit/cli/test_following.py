@@ -15,6 +15,7 @@ def state(*, reachable: bool = True, parked: int = 0, failed: int = 0, **pending
     stages = {
         name: {
             "pending": pending.get(name, 0),
+            "held": 0,
             "failed": failed if pending.get(name, 0) else 0,
             "parked": parked if name == "embed" else 0,
             "oldest_age_s": 1.0,

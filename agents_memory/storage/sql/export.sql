@@ -1,0 +1,63 @@
+-- name: allow_long_reads
+-- For this transaction: reading everything takes as long as it takes, and so does whoever takes it.
+SELECT set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '1h', true)
+
+-- name: find_moment
+-- The moment a snapshot shows.
+SELECT now()
+
+-- name: export_message
+-- Messages with their state.
+SELECT m.id, m.intake_id, u.name AS user, m.role, m.message, m.raw_message, m.occurred_at, m.created_at, m.platform,
+    m.model, m.subagent, m.subagent_model, m.subagent_role, m.device, m.venue, m.session, m.origin, m.trust, m.cwd,
+    m.project_hint, m.source, m.store_id, m.native_id, m.redactions, t.name AS project, s.d_tags AS tags, s.importance,
+    s.valence, s.intensity, s.pinned, s.archived_at, s.private, s.screening
+FROM messages m JOIN users u ON u.id = m.user_id LEFT JOIN message_state s ON s.message_id = m.id
+LEFT JOIN project_tags t ON t.id = s.p_tag
+WHERE $1::timestamptz IS NULL OR m.created_at >= $1 ORDER BY m.id
+
+-- name: export_memory
+-- Memories as they are now.
+SELECT m.id, m.version, u.name AS user, m.scope, m.subject, m.attribute, m.content, m.kind, m.importance, m.valence,
+    m.intensity, m.trust, m.status, m.pinned, m.tags, m.resolved_at, m.superseded_by, m.platform, t.name AS project,
+    m.private, m.occurred_at, m.created_at, m.updated_at
+FROM memories m JOIN users u ON u.id = m.user_id LEFT JOIN project_tags t ON t.id = m.p_tag
+WHERE $1::timestamptz IS NULL OR m.updated_at >= $1 ORDER BY m.id
+
+-- name: export_memory_version
+-- Every version that memories ever had.
+SELECT v.memory_id, v.version, v.patch_id, v.subject, v.attribute, v.content, v.kind, v.importance, v.valence,
+    v.intensity, v.trust, v.status, v.pinned, v.tags, v.resolved_at, v.superseded_by, v.created_at
+FROM memory_versions v WHERE $1::timestamptz IS NULL OR v.created_at >= $1 ORDER BY v.memory_id, v.version
+
+-- name: export_patch
+-- Patches: who changed what is believed, with which tool, why and when.
+SELECT p.id, u.name AS user, p.actor, p.tool, p.reason, p.idempotency_key, p.rollback_of, p.created_at, p.diff
+FROM patches p JOIN users u ON u.id = p.user_id
+WHERE $1::timestamptz IS NULL OR p.created_at >= $1 ORDER BY p.id
+
+-- name: export_operation
+-- What patches did to each item.
+SELECT o.patch_id, o.position, o.operation, o.item_id, o.from_version, o.to_version, o.evidence, o.diff
+FROM patch_operations o JOIN patches p ON p.id = o.patch_id
+WHERE $1::timestamptz IS NULL OR p.created_at >= $1 ORDER BY o.patch_id, o.position
+
+-- name: export_source
+-- On which messages each version of an item rests.
+SELECT s.item_id, s.item_version, s.message_id, s.quote FROM sources s
+LEFT JOIN memory_versions v ON v.memory_id = s.item_id AND v.version = s.item_version
+LEFT JOIN profile_versions d ON d.profile_id = s.item_id AND d.version = s.item_version
+LEFT JOIN messages m ON m.id = s.item_id
+WHERE $1::timestamptz IS NULL OR coalesce(v.created_at, d.created_at, m.created_at) >= $1
+ORDER BY s.item_id, s.item_version, s.message_id
+
+-- name: export_profile
+-- The documents about users as they are now.
+SELECT d.id, d.version, u.name AS user, d.kind, d.content, d.updated_at
+FROM profiles d JOIN users u ON u.id = d.user_id
+WHERE $1::timestamptz IS NULL OR d.updated_at >= $1 ORDER BY d.id
+
+-- name: export_profile_version
+-- Every version that documents ever had.
+SELECT v.profile_id, v.version, v.patch_id, v.content, v.created_at FROM profile_versions v
+WHERE $1::timestamptz IS NULL OR v.created_at >= $1 ORDER BY v.profile_id, v.version
