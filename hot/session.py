@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from agents_memory.domain.messages import Draft, Origin, Role, Trust
 from agents_memory.domain.tags import normalise_tag, project_from_directory
+from agents_memory.domain.text import repair
 from agents_memory.settings import Settings
 from agents_memory.settings.inherited import client_session
 
@@ -56,6 +57,16 @@ def working_directory() -> str | None:
         return None
 
 
+def _without_secrets(name: str | None) -> str | None:
+    """A name before it takes the form of a tag, in which no secret would be known any more."""
+    if not name:
+        return None
+    # With the first call that stores something, not with the start.
+    from agents_memory.domain.redaction import redact
+
+    return redact(repair(name).text).text
+
+
 @dataclass(slots=True)
 class Session:
     """One client's connection, from its start to its end.
@@ -92,7 +103,7 @@ class Session:
     def platform(self, client: str | None, claimed: str | None = None) -> str:
         """What to write down: what the caller claims, else the client's name, else the setting."""
         return (
-            platform_name(claimed)
+            platform_name(_without_secrets(claimed))
             or platform_name(client)
             or self.fallback_platform
             or UNKNOWN_PLATFORM

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from typing import NoReturn, TypeVar
 
 from agents_memory.domain.errors import Code, Refusal, Refused
+from agents_memory.domain.messages import Screening, Trust
 from agents_memory.domain.patches import (
     MAX_CONTENT_CHARS,
     MAX_EVIDENCE,
@@ -28,8 +29,9 @@ from agents_memory.domain.patches import (
     WriteProfile,
     verb,
 )
-from agents_memory.domain.policy import Policy
+from agents_memory.domain.policy import ActorClass, Policy
 from agents_memory.domain.redaction import redact
+from agents_memory.domain.screening import screen
 from agents_memory.domain.text import is_blank, repair
 
 # Redaction makes a text a little longer or shorter; far above its bound a text is not even read.
@@ -42,7 +44,8 @@ _Wording = TypeVar("_Wording", Add, Update, Supersede)
 def admit(request: PatchRequest, policy: Policy) -> PatchRequest | Refusal:
     """The request with its texts repaired and redacted, and its evidence beside each operation.
 
-    Refuses with LIMIT_EXCEEDED, INVALID_INPUT, OPERATION_NOT_ALLOWED and MISSING_EVIDENCE.
+    Refuses with LIMIT_EXCEEDED, INVALID_INPUT, OPERATION_NOT_ALLOWED, MISSING_EVIDENCE and
+    UNSAFE_CONTENT.
     """
     try:
         count = len(request.operations)
@@ -93,7 +96,25 @@ def _admitted(operation: Operation, request: PatchRequest, policy: Policy) -> Op
                 {"operation": name},
             )
         )
-    return replace(_clean(operation), evidence=evidence)
+    cleaned = _clean(operation)
+    if request.actor_class is not ActorClass.OWNER:
+        _screen(cleaned)
+    return replace(cleaned, evidence=evidence)
+
+
+def _screen(operation: Operation) -> None:
+    """What would be quarantined as a message is not believed either."""
+    if not isinstance(operation, Add | Update | Supersede | WriteProfile):
+        return
+    if screen(operation.content, Trust.AGENT).screening is Screening.QUARANTINED:
+        raise Refused(
+            Refusal(
+                Code.UNSAFE_CONTENT,
+                "this reads like an order planted for whoever reads the memory; state the fact "
+                "alone, in your own words, and put what somebody ordered in quotation marks",
+                {"operation": verb(operation)},
+            )
+        )
 
 
 def _clean(operation: Operation) -> Operation:

@@ -38,11 +38,12 @@ from agents_memory.domain.trust import highest, lowest
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A message that exists and may be cited."""
+    """A message that exists and may be cited; `unscreened`: its text, while no pass has seen it."""
 
     id: int
     role: Role
     trust: Trust
+    unscreened: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from agents_memory.domain.patches import (
     WriteProfile,
 )
 from agents_memory.domain.redaction import redact
-from agents_memory.domain.text import repair
+from agents_memory.domain.text import content_key, repair
 from agents_memory.services.adding import Adding
 from agents_memory.services.embedding_now import EmbeddingNow
 from agents_memory.services.intake import Intake
@@ -121,6 +121,26 @@ class Knowledge:
             content = f"{kept}\n{line}".strip()
             done = await self.write_profile(content, user_id, expected_version=version)
             # Somebody was faster, and every round somebody is: this ends.
+            if isinstance(done, Remembered) or done.code is not Code.VERSION_CONFLICT:
+                return done
+
+    async def remove_from_profile(self, line: str, user_id: int) -> Remembered | Refusal:
+        """Without one line of the sub profile; others that change it at the same time are heeded.
+
+        Refuses a line that is not there.
+        """
+        while True:
+            kept, version = await self._sub_profile(user_id)
+            lines = kept.splitlines()
+            left = [one for one in lines if content_key(one) != content_key(line)]
+            if len(left) == len(lines):
+                return Refusal(
+                    Code.INVALID_INPUT,
+                    "the profile has no such line; pass one as it stands there (memory_startup "
+                    "shows it), or leave content out to empty the page",
+                )
+            content = "\n".join(left).strip()
+            done = await self.write_profile(content, user_id, expected_version=version)
             if isinstance(done, Remembered) or done.code is not Code.VERSION_CONFLICT:
                 return done
 

@@ -1,12 +1,13 @@
 """The one way to change what is believed: patches, applied whole or not at all."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from agents_memory.clock import SystemClock
 from agents_memory.domain.admission import admit
 from agents_memory.domain.changing import (
+    Evidence,
     Ground,
     MemoryStep,
     ProfileState,
@@ -15,6 +16,7 @@ from agents_memory.domain.changing import (
 )
 from agents_memory.domain.errors import Code, Refusal, Refused
 from agents_memory.domain.memories import Status, same_key
+from agents_memory.domain.messages import Screening
 from agents_memory.domain.patch_refusals import duplicate
 from agents_memory.domain.patches import (
     Add,
@@ -26,6 +28,7 @@ from agents_memory.domain.patches import (
     payload_digest,
 )
 from agents_memory.domain.policy import Policy
+from agents_memory.domain.screening import screen
 from agents_memory.domain.tombstones import strike_request
 from agents_memory.storage import memories, patches, tags
 from agents_memory.storage.connections import Connection, Database
@@ -54,9 +57,9 @@ class Patching:
 
         One after the other: an operation on a memory that an earlier one of the same request
         changed expects the version which that one made. Refusals: INVALID_INPUT, LIMIT_EXCEEDED,
-        OPERATION_NOT_ALLOWED, MISSING_EVIDENCE, EVIDENCE_NOT_FOUND, EVIDENCE_ROLE_NOT_ALLOWED,
-        UNKNOWN_MEMORY, ALREADY_REMOVED, PINNED, DUPLICATE_MEMORY, VERSION_CONFLICT,
-        IDEMPOTENCY_CONFLICT. Raises DatabaseUnavailable.
+        OPERATION_NOT_ALLOWED, MISSING_EVIDENCE, UNSAFE_CONTENT, EVIDENCE_NOT_FOUND,
+        EVIDENCE_ROLE_NOT_ALLOWED, UNKNOWN_MEMORY, ALREADY_REMOVED, PINNED, DUPLICATE_MEMORY,
+        VERSION_CONFLICT, IDEMPOTENCY_CONFLICT. Raises DatabaseUnavailable.
         """
         clean = admit(request, self._policy)
         if isinstance(clean, Refusal):
@@ -124,7 +127,7 @@ class _Attempt:
             [(add.scope, same_key(add.subject, add.content)) for add in adds],
         )
         *ids, patch_id = found.ids
-        ground = Ground(found.now, found.evidence, ids[: len(adds)])
+        ground = Ground(found.now, _citable(found.evidence), ids[: len(adds)])
         place = Place(request.platform)
         if request.project is not None and adds:
             place = Place(request.platform, await tags.find_project(connection, request.project))
@@ -179,6 +182,16 @@ class _Attempt:
                 )
             )
         return payload, await find_applied(connection, earlier.id, request.user_id, replayed=True)
+
+
+def _citable(found: Mapping[int, Evidence]) -> dict[int, Evidence]:
+    """Without what the screen pass is going to quarantine, had it been there already."""
+    return {
+        number: evidence
+        for number, evidence in found.items()
+        if evidence.unscreened is None
+        or screen(evidence.unscreened, evidence.trust).screening is Screening.CLEAR
+    }
 
 
 @dataclass(slots=True)

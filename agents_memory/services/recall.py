@@ -130,7 +130,7 @@ class Recall:
     async def _matching(self, request: RecallRequest, query: str) -> RecallAnswer:
         terms = query_terms(query)
         embedder = await self._chosen()
-        vector, degraded = await self._embed(embedder, query)
+        vector, degraded = await self._embed(embedder, query) if _says(query) else (None, None)
 
         async def find(
             connection: Connection,
@@ -141,6 +141,8 @@ class Recall:
             found = await candidates.gather(
                 connection, request.filters, terms, model if usable is not None else None, usable
             )
+            if usable is not None and not found.cosine:
+                reason = "nothing that the filters leave is embedded yet; searched by keyword"
             calibration = None if embedder is None else calibration_of(model, embedder.profile)
             ranked = self._rank(found, calibration)
             items = await load_distinct(
@@ -248,6 +250,11 @@ def _mismatch(model: Model | None, embedder: Embedder | None) -> str | None:
             f"up (EMBEDDING_MODEL={setting_for(model.profile)}); searched by keyword"
         )
     return None
+
+
+def _says(query: str) -> bool:
+    """Whether there is a letter or a digit: without any, a vector is near to every short text."""
+    return any(character.isalnum() for character in query)
 
 
 def clean_query(query: str | None) -> str | None:

@@ -87,7 +87,7 @@ async def find_ground(
         [key for _, key in new],
     )
     found = {
-        row["id"]: Evidence(row["id"], Role(row["role"]), Trust(row["trust"]))
+        row["id"]: Evidence(row["id"], Role(row["role"]), Trust(row["trust"]), row["unscreened"])
         for row in rows
         if row["id"] is not None
     }

@@ -312,3 +312,25 @@ async def test_every_item_says_when_and_whose(use: Services) -> None:
         "message",
         "user",
     )
+
+
+async def test_a_query_without_a_word_is_near_to_nothing(
+    use: Services, cold_database: Database
+) -> None:
+    """F32: a vector of signs alone is near to every short text."""
+    stored = await use.say("thanks")
+    await settle_by_hand(cold_database, use.embedder, [stored.id])
+    for query in ("!!!", "'''", "🦆", "\ufffd"):
+        answer = await _search(use, query, embedder=use.embedder)
+        assert (answer.used, answer.items, answer.degraded) == ("none", (), None)
+
+
+async def test_that_nothing_is_embedded_yet_is_said(use: Services, cold_database: Database) -> None:
+    """F32, F89: words alone found it, and why is told."""
+    stored = await use.say("The heron stood by the weir.")
+    before = await _search(use, "heron", embedder=use.embedder)
+    assert before.used == "keyword"
+    assert before.degraded is not None
+    assert "embedded yet" in before.degraded
+    await settle_by_hand(cold_database, use.embedder, [stored.id])
+    assert (await _search(use, "heron", embedder=use.embedder)).degraded is None

@@ -40,7 +40,7 @@ a full sentence that makes sense years later: names and dates, no "it" or "tomor
 target "memory": add (content; kind and subject help), update (memory_id and the whole new \
 content), remove (memory_id; it and the words told for it are recalled no more). target \
 "sub_profile", the page of current work in every brief: add (one line), update (replaces the \
-page), remove (empties it).
+page), remove (the line in content, or without content the page).
 
 Examples: {"action": "add", "target": "memory", "content": "Mara prefers pytest to unittest.", \
 "kind": "preference", "subject": "Mara"}; {"action": "update", "target": "memory", "memory_id": \
@@ -69,7 +69,7 @@ def tool(app: App) -> Tool:
             str | None,
             Field(
                 description="The statement, or the line or page of the profile; at most 20000 "
-                "characters. Needed except to remove."
+                "characters. Needed except to remove; a profile line to remove only that."
             ),
         ] = None,
         memory_id: Annotated[
@@ -134,6 +134,10 @@ def tool(app: App) -> Tool:
                 done = await knowledge.remove_memory(user_id, memory_id or 0, expected)
             case _, "add":
                 done = await knowledge.add_to_profile(content or "", user_id)
+            case _, "remove" if content is not None and not is_blank(content):
+                done = await knowledge.remove_from_profile(content, user_id)
+            case _, "remove":
+                done = await knowledge.write_profile("", user_id)
             case _:
                 done = await knowledge.write_profile(content or "", user_id)
         if isinstance(done, Refusal):
