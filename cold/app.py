@@ -22,15 +22,20 @@ from agents_memory.storage.notify import Hints
 from cold.account import unfinished
 from cold.guard import Guard
 from cold.leadership import Held, Leadership
+from cold.llm.port import LanguageModel, Role, Rules
 from cold.passes.calibrate import Calibrate
 from cold.passes.context import Context
 from cold.passes.duplicates import Duplicates
 from cold.passes.embed import Embed, EmbedOther
 from cold.passes.embed_memory import EmbedMemory, EmbedMemoryOther
 from cold.passes.lexeme_statistics import LexemeStatistics
+from cold.passes.librarianship import Librarianship
 from cold.passes.missing_vectors import MissingVectors
+from cold.passes.protocol import Chore
+from cold.passes.retag_by_model import RetagByModel
 from cold.passes.screen import Screen
 from cold.passes.tag import Tag
+from cold.passes.tag_upkeep import TagUpkeep
 from cold.passes.vector_index import VectorIndex
 from cold.sdnotify import Notifier
 from cold.stopping import Stop, Stopped, ask_when_orphaned, first, stopping_on_signals
@@ -99,7 +104,9 @@ async def _serve(
     log.info(Action.STARTING, database=settings.describe_database())
     embedders = open_embedders(settings)
     opened = await stop.race(open_pool(settings, "cold", application=APPLICATION, hold=not kept))
+    models: LanguageModel = Rules()
     try:
+        models = _open_models(settings, opened.database)
         worker = compose(
             opened.database,
             embedders,
@@ -114,6 +121,9 @@ async def _serve(
             ),
             max_attempts=settings.cold_path_max_attempts,
             policy=load_policy(settings.policy_path),
+            upkeep=TagUpkeep.of(settings),
+            models=models,
+            librarianship=Librarianship.of(settings),
         )
         leadership = Leadership(
             opened.database,
@@ -140,9 +150,19 @@ async def _serve(
         return 0
     finally:
         notifier.stopping()
+        await models.close()
         await opened.close()
         for embedder in embedders:
             await embedder.close()
+
+
+def _open_models(settings: Settings, database: Database) -> LanguageModel:
+    if not settings.names_models:
+        return Rules()
+    # Here, because most pools have none, and it takes its share of the start.
+    from cold.llm.opening import open_models
+
+    return open_models(settings, database, SystemClock())
 
 
 async def _account_for(database: Database, worker: Worker, finish: Finish) -> int:
@@ -168,17 +188,22 @@ def compose(
     pace: Pace,
     max_attempts: int,
     policy: Policy | None = None,
+    models: LanguageModel | None = None,
+    librarianship: Librarianship | None = None,
+    upkeep: TagUpkeep | None = None,
 ) -> Worker:
     """The worker with every pass and chore of this version."""
+    models = models or Rules()
+    patching = Patching(database, Hints(database), policy)
     return Worker(
         database,
         [
             Screen(),
             Embed(*embedders),
-            Tag(*embedders),
+            Tag(*embedders, models=models),
             Context(),
             EmbedMemory(*embedders),
-            Duplicates(Patching(database, Hints(database), policy)),
+            Duplicates(patching),
             EmbedOther(*embedders),
             EmbedMemoryOther(*embedders),
         ],
@@ -187,12 +212,30 @@ def compose(
             LexemeStatistics(database, clock),
             VectorIndex(database, clock),
             Calibrate(database, embedders, clock),
+            *(upkeep or TagUpkeep()).chores(database, models, clock),
+            RetagByModel(database, models, clock),
+            *_librarian(database, models, patching, clock, librarianship),
         ],
         guard=Guard(max_attempts),
         pace=pace,
         stop=stop,
         clock=clock,
     )
+
+
+def _librarian(
+    database: Database,
+    models: LanguageModel,
+    patching: Patching,
+    clock: Clock,
+    plan: Librarianship | None,
+) -> list[Chore]:
+    if not models.serves(Role.LIBRARIAN):
+        return []
+    # Here, because it loads what a daemon without a model has no use for.
+    from cold.passes.librarian import Librarian
+
+    return [Librarian(database, models, patching, clock, plan or Librarianship())]
 
 
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace:

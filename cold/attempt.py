@@ -15,14 +15,21 @@ from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.work import Claim
 from cold.account import Account
 from cold.fence import fenced
-from cold.guard import Done, Guard, Outcome, Park, RetryLater
+from cold.guard import Done, Guard, ModelAway, Outcome, Park, RetryLater
 from cold.passes.protocol import Pass
 from cold.stopping import Stop, Stopped
 
 log = get_logger()
 
 # Never the fault of the item that is being worked on.
-BLAMELESS = (DatabaseUnavailable, EmbedderUnavailable, SchemaMismatch, Deposed, Stopped)
+BLAMELESS = (
+    DatabaseUnavailable,
+    EmbedderUnavailable,
+    ModelAway,
+    SchemaMismatch,
+    Deposed,
+    Stopped,
+)
 
 
 class Attempt:

@@ -48,6 +48,10 @@ class ItemFault(MemoryFault):
     """The item itself, not a lost resource, is why a pass failed; the text holds no content."""
 
 
+class ModelAway(MemoryFault):
+    """No language model can be asked now; the item was not tried, and its stage waits."""
+
+
 @dataclass(frozen=True, slots=True)
 class Backoff:
     """Growing delays: `first_s` · `factor`^(n−1) seconds, at most `longest_s`.

@@ -21,7 +21,7 @@ from cold.account import Account
 from cold.attempt import Attempt
 from cold.beat import Beat
 from cold.fence import fenced
-from cold.guard import Backoff, Guard, batches
+from cold.guard import Backoff, Guard, ModelAway, batches
 from cold.listening import listen
 from cold.passes.protocol import Chore, Pass
 from cold.stopping import Stop, Stopped, first
@@ -167,7 +167,7 @@ class Worker:
         try:
             for batch in batches(claims):
                 await attempt.run(batch)
-        except (EmbedderUnavailable, DatabaseUnavailable, SchemaMismatch) as lost:
+        except (EmbedderUnavailable, ModelAway, DatabaseUnavailable, SchemaMismatch) as lost:
             # With the database gone altogether this fails too, and the caller waits for it.
             await self._hold(step.stage, epoch, lost)
             return 0

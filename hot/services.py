@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agents_memory.services.knowledge import Knowledge
     from agents_memory.services.memory_search import MemorySearch
     from agents_memory.services.patching import Patching
+    from agents_memory.services.project_tags import ProjectTags
     from agents_memory.services.recall import Recall
 
 
@@ -113,6 +114,17 @@ class Services:
         from agents_memory.services.citing import Citing
 
         return Citing(self._database)
+
+    @cached_property
+    def project_tags(self) -> "ProjectTags":
+        from agents_memory.services.project_tags import ProjectTags
+
+        return ProjectTags(
+            self._database,
+            actor=self._settings.user_name,
+            device=self._settings.device_name,
+            via="tool",
+        )
 
     @cached_property
     def coverage(self) -> "Coverage":

@@ -25,6 +25,8 @@ OURS = (
     "SHORT_TERM_",
     "MEMORY_",
     "DB_",
+    "DTAG_",
+    "PROJECT_ALIAS_",
     "DATABASE_",
     "OWNER_DATABASE_",
 )

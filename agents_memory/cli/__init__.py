@@ -49,6 +49,7 @@ COMMANDS = {
     "message": ("agents_memory.cli.message:command", "Store or show single messages."),
     "memory": ("agents_memory.cli.memory:command", "Show and search what is believed."),
     "patch": ("agents_memory.cli.patch:command", "Show patches, and take one back."),
+    "tags": ("agents_memory.cli.tags:command", "Show and change the projects; file anew."),
     "embedding": ("agents_memory.cli.embedding:command", "List and change embedding models."),
     "quarantine": ("agents_memory.cli.quarantine:command", "Show and decide what was held back."),
     "export": ("agents_memory.cli.export:command", "Write a readable copy of everything."),

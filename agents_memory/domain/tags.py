@@ -109,6 +109,12 @@ def project_from_directory(
     return _from_remote(remote) or _from_root(repository_root) or _from_cwd(cwd)
 
 
+def project_by_rules(hint: str | None, cwd: str | None) -> str | None:
+    """The project of a message: what its writer called it, else what its directory says."""
+    named = None if hint is None else normalise_tag(hint)
+    return named or project_from_directory(cwd)
+
+
 def _from_remote(remote: str | None) -> str | None:
     # `https://host/owner/name.git`, `git@host:owner/name.git`, `C:\repos\name.git`
     parts = [part for part in re.split(r"[/\\:]", (remote or "").strip()) if part]

@@ -29,7 +29,7 @@ from agents_memory.domain.patches import (
 )
 from agents_memory.domain.policy import Policy
 from agents_memory.domain.screening import screen
-from agents_memory.domain.tombstones import strike_request
+from agents_memory.domain.tombstones import Tombstones, strike_request
 from agents_memory.storage import memories, patches, tags
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.notify import Hints
@@ -99,24 +99,25 @@ class _Attempt:
         self.made = Made(request.user_id)
 
     async def run(self, connection: Connection) -> Applied:
+        erased = await self._tombstones.now(connection)
         if self._request.idempotency_key is None:
-            return await self._write(connection, None)
-        payload, earlier = await self._earlier(connection)
+            return await self._write(connection, None, erased)
+        payload, earlier = await self._earlier(connection, erased)
         if earlier is not None:
             return earlier
         try:
-            return await self._write(connection, payload)
+            return await self._write(connection, payload, erased)
         except Refused:
             # The same request may have been applied since, and this is refused for its outcome.
-            _, earlier = await self._earlier(connection)
+            _, earlier = await self._earlier(connection, erased)
             if earlier is not None:
                 return earlier
             raise
 
-    async def _write(self, connection: Connection, payload: bytes | None) -> Applied:
-        request = self._request
-        if erased := await self._tombstones.now(connection):
-            request = strike_request(request, erased)
+    async def _write(
+        self, connection: Connection, payload: bytes | None, erased: Tombstones
+    ) -> Applied:
+        request = strike_request(self._request, erased) if erased else self._request
         adds = [op for op in request.operations if isinstance(op, Add)]
         kinds = sorted({op.kind for op in request.operations if isinstance(op, WriteProfile)})
         found = await patches.find_ground(
@@ -164,11 +165,16 @@ class _Attempt:
                 wanted.add(op.by)
         return [number for number in wanted if 0 < number < 2**63]
 
-    async def _earlier(self, connection: Connection) -> tuple[bytes, Applied | None]:
+    async def _earlier(
+        self, connection: Connection, erased: Tombstones
+    ) -> tuple[bytes, Applied | None]:
         """The digest of this payload, and what its key made of it before."""
         request = self._request
         key = request.idempotency_key
         assert key is not None, "asked of a request with a key"
+        # Under the name that the owner left it; the digest is of the words as they were sent, so an
+        # answer that was lost before they were erased is still found after.
+        key = erased.strike_name(key)
         earlier = await patches.find_earlier(connection, request.user_id, request.actor, key)
         payload = payload_digest(request, earlier.hmac_key)
         if earlier.id is None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agents_memory.clock import SystemClock
 from agents_memory.domain.admission import clean_reason
 from agents_memory.domain.changing import (
     Basis,
@@ -15,12 +16,14 @@ from agents_memory.domain.changing import (
 from agents_memory.domain.errors import Code, Refusal, Refused
 from agents_memory.domain.memories import Status
 from agents_memory.domain.patches import Applied, Verb
+from agents_memory.domain.tombstones import strike
 from agents_memory.services.history import MAX_ID, unknown_patch
 from agents_memory.services.patching import Made, retried
 from agents_memory.storage import memories, patches
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.notify import Hints
 from agents_memory.storage.patches import Head, Place
+from agents_memory.storage.tombstones import KnownTombstones
 
 
 class Rollback:
@@ -29,6 +32,7 @@ class Rollback:
     def __init__(self, database: Database, hints: Hints) -> None:
         self._database = database
         self._hints = hints
+        self._tombstones = KnownTombstones(SystemClock())
 
     async def roll_back(
         self, patch_id: int, user_id: int, reason: str, *, actor: str = "owner", tool: str = "cli"
@@ -47,7 +51,8 @@ class Rollback:
         except Refused as refused:
             return refused.refusal
         made = Made(user_id)
-        attempt = _Attempt(patch_id, Head(0, user_id, actor, tool, why, rollback_of=patch_id), made)
+        head = Head(0, user_id, actor, tool, why, rollback_of=patch_id)
+        attempt = _Attempt(patch_id, head, made, self._tombstones)
         outcome = await retried(self._database.run, attempt.run, made)
         if isinstance(outcome, Applied):
             self._hints.send()
@@ -67,6 +72,7 @@ class _Attempt:
     patch_id: int
     head: Head
     made: Made
+    tombstones: KnownTombstones
 
     async def run(self, connection: Connection) -> Applied:
         user_id = self.head.user_id
@@ -101,7 +107,8 @@ class _Attempt:
                 steps.append(ProfileStep(Verb.RESTORE, document, then, Basis(like=like)))
             require_distinct(steps)
             ground = await patches.find_ground(connection, user_id, (), 1, ())
-            head = replace(self.head, id=ground.ids[0])
+            reason = strike(self.head.reason, await self.tombstones.now(connection))
+            head = replace(self.head, id=ground.ids[0], reason=reason)
             return await self.made.write(connection, head, steps, Place())
 
     async def _require_last(self, connection: Connection, spans: Mapping[int, _Span]) -> None:

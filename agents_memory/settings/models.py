@@ -20,6 +20,7 @@ from agents_memory.settings.variables import Group, setting
 
 DIALECTS = ("auto", "llama-server", "ollama", "vllm", "openai", "xai", "generic")
 PROVIDERS = ("local", "openai", "xai", "rules")
+ROLES = ("tagger", "librarian", "cluster", "alias", "extract", "verify", "gate")
 
 
 def _provider(role: str) -> str | None:
@@ -124,6 +125,42 @@ class ModelSettings(EmbeddingSettings):
     gate_provider: str | None = _provider("GATE")
     gate_model: str | None = _model("GATE")
 
+    librarian_enabled: bool = setting(
+        "LIBRARIAN_ENABLED",
+        Group.MODELS,
+        "Whether the daemon keeps a profile of the user, where a model serves the librarian",
+        FLAG,
+        default="true",
+    )
+    librarian_msg_threshold: int = setting(
+        "LIBRARIAN_MSG_THRESHOLD",
+        Group.MODELS,
+        "New messages of the user's own before the profile is looked at again",
+        whole(1, 100_000),
+        default="30",
+    )
+    librarian_cooldown_hours: int = setting(
+        "LIBRARIAN_COOLDOWN_HOURS",
+        Group.MODELS,
+        "The least time between two looks",
+        whole(0, 8760, "hours"),
+        default="24",
+    )
+    librarian_recent_slice: int = setting(
+        "LIBRARIAN_RECENT_SLICE",
+        Group.MODELS,
+        "The newest messages that are read for it",
+        whole(1, 49),
+        default="25",
+    )
+    librarian_history_slice: int = setting(
+        "LIBRARIAN_HISTORY_SLICE",
+        Group.MODELS,
+        "The oldest messages that are read for it",
+        whole(0, 49),
+        default="25",
+    )
+
     llm_call_limit_sec: int = setting(
         "LLM_CALL_LIMIT_SEC",
         Group.MODELS,
@@ -164,3 +201,12 @@ class ModelSettings(EmbeddingSettings):
     cloud_llm_tokens_per_day: int = _ceiling(
         "CLOUD_LLM_TOKENS_PER_DAY", "The same in a day (UTC)", 1_000_000
     )
+
+    @property
+    def names_models(self) -> bool:
+        """Whether anything says that a language model is to be used."""
+        named = (
+            getattr(self, f"{role}_{what}") for role in ROLES for what in ("provider", "model")
+        )
+        local = (self.local_llm_base_url, self.local_llm_model_path)
+        return self.local_grok_fallback or any(value is not None for value in (*local, *named))

@@ -10,9 +10,9 @@ from datetime import tzinfo
 from pathlib import Path
 
 from agents_memory.domain.errors import ConfigurationError
-from agents_memory.settings.models import ModelSettings
 from agents_memory.settings.sources import read
 from agents_memory.settings.surroundings import Surroundings, surroundings
+from agents_memory.settings.tags import TagSettings
 from agents_memory.settings.values import (
     FLAG,
     PATH,
@@ -31,7 +31,7 @@ CAPTURE_CLIENTS = ("claude-code",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(ModelSettings):
+class Settings(TagSettings):
     """Everything that can be set, read once; `dataclasses.replace` makes a changed copy.
 
     Days, seconds, milliseconds and counts are whole numbers in the unit of the name.
@@ -235,7 +235,7 @@ class Settings(ModelSettings):
         return dataclasses.replace(settings, notes=(*notes, *settings.database_notes()))
 
     def contradictions(self) -> Iterator[str]:
-        yield from ModelSettings.contradictions(self)
+        yield from TagSettings.contradictions(self)
         if self.local_services == "on" and not self.embedded:
             yield (
                 "AGENTS_MEMORY_LOCAL_SERVICES=on is for the embedded database; with another one "

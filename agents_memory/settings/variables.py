@@ -31,6 +31,10 @@ class Group(Enum):
         "What reads, tags and sums up in the background (docs/models.md); with none of these set, "
         "rules do what they can.",
     )
+    TAGS = (
+        "Project tags",
+        "What is suggested, for you to confirm or reject (`mcp-agents-memory tags suggestions`).",
+    )
     COLD = ("Background work", "The daemon that tags, embeds and links.")
     CAPTURE = (
         "Capture",
@@ -85,12 +89,8 @@ def setting(name: str, group: Group, about: str, kind: Kind, **details: Any) -> 
 _ANYTHING = text(4096)
 _ACCEPTED = {
     "language models": "GEMINI_API_KEY",
-    "profile": "LIBRARIAN_ENABLED LIBRARIAN_MSG_THRESHOLD LIBRARIAN_COOLDOWN_HOURS "
-    "LIBRARIAN_RECENT_SLICE LIBRARIAN_HISTORY_SLICE LIBRARIAN_DEEP_THINKING",
-    "tags": "TAGGER_CANDIDATE_STRATEGY TAGGER_CANDIDATE_LIMIT JEV_ENABLED JEV_MIN_CONFIDENCE "
-    "DTAG_PROMOTE_ENABLED DTAG_PROMOTE_WINDOW_DAYS DTAG_PROMOTE_MIN_COUNT "
-    "PROJECT_ALIAS_PROMOTER_ENABLED PROJECT_ALIAS_PROMOTER_INTERVAL_HOURS "
-    "PROJECT_ALIAS_AUTO_APPLY",
+    "profile": "LIBRARIAN_DEEP_THINKING",
+    "tags": "TAGGER_CANDIDATE_STRATEGY TAGGER_CANDIDATE_LIMIT JEV_ENABLED JEV_MIN_CONFIDENCE",
     "SSH tunnel (SSH_ENABLED=true is refused)": "SSH_ENABLED SSH_HOST SSH_PORT SSH_USER "
     "SSH_KEY_PATH SSH_PASS",
     "Buzz": "BUZZ_RELAY_URL BUZZ_PRIVATE_KEY BUZZ_INGEST_OWNER BUZZ_CLI",

@@ -162,6 +162,21 @@ TABLES: Mapping[str, Table] = {
     "traces": Table("item_id", {"kind": _CLOSED, "session": _NAME}),
     "leader": Table("epoch", {"holder": _WORDS}),
     "audit_log": Table("id", {"actor": _WORDS, "device": _WORDS, "action": _CLOSED}),
+    "tag_suggestions": Table(
+        "id",
+        {
+            "kind": _CLOSED,
+            "name": _NAME,
+            "reasons": Column(Way.EXEMPT, "numbers, ids and labels of ours"),
+            "judged_by": _WORDS,
+            "status": _CLOSED,
+            "decided_by": _WORDS,
+        },
+    ),
+    "tag_changes": Table(
+        "id", {"actor": _WORDS, "device": _WORDS, "via": _CLOSED, "action": _CLOSED}
+    ),
+    "retags": Table("id", {"actor": _WORDS, "device": _WORDS, "way": _CLOSED, "d_tag": _WORDS}),
     "captures": Table("beat_at", {"device": _DROPPED, "client": _DROPPED, "session": _DROPPED}),
     "collapsed_turns": Table(
         "message_id", {"source": _NAME, "store_id": _NAME, "native_id": _NAME}

@@ -39,14 +39,10 @@ async def list_tombstones(connection: Connection) -> Tombstones:
     """All tombstones of the pool."""
     rows = await connection.fetch(SQL["list_tombstones"].sql)
     if not rows:
-        return Tombstones(b"", {}, frozenset())
-    phrases: dict[int, set[bytes]] = {}
-    for row in rows:
-        if row["words"] is not None:
-            phrases.setdefault(row["words"], set()).add(row["digest"])
+        return Tombstones(b"", (), frozenset())
     return Tombstones(
         await find_key(connection),
-        {size: frozenset(digests) for size, digests in phrases.items()},
+        tuple((row["words"], row["digest"]) for row in rows if row["words"] is not None),
         frozenset(row["digest"] for row in rows if row["kind"] == "turn"),
     )
 
@@ -57,7 +53,7 @@ async def insert_phrase(connection: Connection, digest: bytes, words: int) -> No
 
 
 async def insert_turn(connection: Connection, digest: bytes) -> None:
-    """A turn must not come in again, whatever its id; only the owner may say so."""
+    """A turn or a statement must not come in again, whatever its id; only the owner may say so."""
     await connection.execute(SQL["insert_tombstone"].sql, "turn", digest, None)
 
 

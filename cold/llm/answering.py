@@ -53,6 +53,9 @@ class Answering:
         self._limit_s = limit_s
         self._max_tokens = max_tokens
 
+    def serves(self, role: Role) -> bool:
+        return True
+
     async def complete(
         self, role: Role, messages: Sequence[Turn], schema: type[Answer]
     ) -> Answered[Answer] | Failure:

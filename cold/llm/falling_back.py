@@ -19,6 +19,9 @@ class FallingBack:
         self._first = first
         self._second = second
 
+    def serves(self, role: Role) -> bool:
+        return True
+
     async def complete(
         self, role: Role, messages: Sequence[Turn], schema: type[Answer]
     ) -> Answered[Answer] | Failure:

@@ -43,6 +43,9 @@ class ByRole:
     def __init__(self, models: Mapping[Role, LanguageModel]) -> None:
         self._models = models
 
+    def serves(self, role: Role) -> bool:
+        return self._models[role].serves(role)
+
     async def complete(
         self, role: Role, messages: Sequence[Turn], schema: type[Answer]
     ) -> Answered[Answer] | Failure:

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 
-from pydantic import BaseModel
+if TYPE_CHECKING:
+    # Nine megabytes that a daemon without a model has no use for.
+    from pydantic import BaseModel
 
-Answer = TypeVar("Answer", bound=BaseModel)
-AnswerGot = TypeVar("AnswerGot", bound=BaseModel, covariant=True)
+Answer = TypeVar("Answer", bound="BaseModel")
+AnswerGot = TypeVar("AnswerGot", bound="BaseModel", covariant=True)
 
 
 class Role(StrEnum):
@@ -87,8 +89,16 @@ class Answered(Generic[AnswerGot]):
     model: str
 
 
+UNTRIED = frozenset({Why.UNAVAILABLE, Why.ON_HOLD, Why.OVER_CEILING})
+"""Nobody looked at the question, so what it is about is not to blame and waits."""
+
+
 class LanguageModel(Protocol):
     """Text in, validated object out."""
+
+    def serves(self, role: Role) -> bool:
+        """Whether a model is set up for this role; it may be away all the same."""
+        ...
 
     async def complete(
         self, role: Role, messages: Sequence[Turn], schema: type[Answer]
@@ -108,6 +118,9 @@ class LanguageModel(Protocol):
 
 class Rules:
     """No model: every pass has to do with rules, or leave the item in the queue."""
+
+    def serves(self, role: Role) -> bool:
+        return False
 
     async def complete(
         self, role: Role, messages: Sequence[Turn], schema: type[Answer]

@@ -21,8 +21,9 @@ Result = TypeVar("Result")
 class Pass(Protocol[Item, Result]):
     """One stage, done by one backend.
 
-    Running the same version twice for an item must change nothing. EmbedderUnavailable out of any
-    method means that the whole stage cannot be worked on now; any other exception blames the item.
+    Running the same version twice for an item must change nothing. EmbedderUnavailable or ModelAway
+    out of any method means that the whole stage cannot be worked on now; any other exception blames
+    the item.
     """
 
     stage: str

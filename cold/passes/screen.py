@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from agents_memory.domain.lexical import analyse, to_tsvector_literal
 from agents_memory.domain.messages import Screening
+from agents_memory.domain.own_values import is_own
 from agents_memory.domain.phrases import Span
 from agents_memory.domain.screening import Verdict, screen
 from agents_memory.domain.tombstones import REPLACEMENT, Tombstones, strike
@@ -96,7 +97,11 @@ def _screened(item: Screenable) -> Screened:
     spans = tuple(known.spans(text)) if known else ()
     left = strike(text, known) if spans else text
     verdict = BURIED if left == REPLACEMENT else screen(left, item.message.trust)
-    fields = tuple(name for name, value in item.fields.items() if known.spans(value))
+    fields = tuple(
+        name
+        for name, value in item.fields.items()
+        if not is_own(name, value) and known.spans(value)
+    )
     if not spans and not fields:
         return Screened(verdict)
     analysis = analyse("" if left == REPLACEMENT else left)

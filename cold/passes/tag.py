@@ -1,41 +1,52 @@
-"""Tag: project, free tags, affect and importance of a message, by rules."""
+"""Tag: project, free tags, affect and importance of a message, by a model or by rules."""
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from agents_memory.domain.affect import Affect
 from agents_memory.domain.errors import EmbedderUnavailable
-from agents_memory.domain.messages import Role
+from agents_memory.domain.messages import Role, Screening
 from agents_memory.domain.tags import normalise_tag, project_from_directory
 from agents_memory.embedding.affect import AffectModel
 from agents_memory.embedding.protocol import Embedder, Vector
 from agents_memory.services.key_phrases import key_phrases
-from agents_memory.storage import messages, tags, vectors
+from agents_memory.storage import filing, messages, tags, vectors
 from agents_memory.storage.connections import Connection
+from agents_memory.storage.filing import UNFILED, Choice, Filing
 from agents_memory.storage.messages import PassItem
-from cold.guard import Done
+from cold.guard import Done, ItemFault, ModelAway
+from cold.llm.port import UNTRIED, Failure, LanguageModel, Rules, Why
+from cold.llm.port import Role as ModelRole
 
 MAX_D_TAGS = 5
+MAX_CHOICES = 60
 # Importance 1..10 before any model: who speaks, whether it names a subject, how much it moved.
 # People decide more than assistants, assistants more than machines; the middle is left to feeling.
 BASE_IMPORTANCE = {Role.USER: 4, Role.ASSISTANT: 3, Role.SYSTEM: 2, Role.TOOL: 1}
 SUBJECT_IMPORTANCE = 1
 INTENSITY_IMPORTANCE = 4
+# So often a model may answer badly about one message; each is two tries of its own.
+BAD_ANSWERS = 3
+RULES = "rules"
 
 
 @dataclass(frozen=True, slots=True)
 class Taggable:
     """A message and the mean of its chunk vectors (length 1), None when it has none.
 
-    `profile` names the model of the vector; None is the first that this daemon has.
+    `profile` names the embedding model of the vector; None is the first that this daemon has.
+    `choices` are the projects a language model may choose from.
     """
 
     message: PassItem
     vector: Vector | None
     profile: str | None = None
+    filing: Filing = UNFILED
+    choices: tuple[Choice, ...] = ()
 
     @property
     def id(self) -> int:
@@ -44,26 +55,42 @@ class Taggable:
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """What the rules say; `affect` is None where there is no vector to read it from."""
+    """Where a message belongs; `affect` is None where rules have no vector to read it from.
+
+    `unanswered` is why a model was asked in vain.
+    """
 
     project: str | None
     d_tags: tuple[str, ...]
     affect: Affect | None
     importance: int
+    backend: str = RULES
+    unanswered: Why | None = None
 
 
 class Tag:
-    """The rules backend; a model may do it anew later, as the result row says who did it."""
+    """Asks the model that serves the tagger; rules where there is none, or none that can say.
+
+    While a model is set up and away, the stage waits: what it can read is not filed by rules. What
+    a model filed is never filed anew by rules. A private message is shown to no model.
+    """
 
     stage = "tag"
-    backend = "rules"
+    backend = RULES
     version = 1
     next_stages: tuple[str, ...] = ("context",)
 
-    def __init__(self, *embedders: Embedder) -> None:
+    def __init__(
+        self,
+        *embedders: Embedder,
+        models: LanguageModel | None = None,
+        bad_answers: int = BAD_ANSWERS,
+    ) -> None:
         self._embedders = {embedder.profile.id: embedder for embedder in embedders}
         self._first = embedders[0].profile.id
         self._affects: dict[str, AffectModel] = {}
+        self._models = models or Rules()
+        self._bad_answers = bad_answers
 
     async def load(self, connection: Connection, ids: Sequence[int]) -> list[Taggable]:
         model = await vectors.find_active_model(connection)
@@ -72,16 +99,48 @@ class Tag:
         if model is not None and model.profile in self._embedders:
             found = await vectors.list_message_chunks(connection, model, ids)
             means = {item: _mean([c.vector for c in chunks]) for item, chunks in found.items()}
+        choices: tuple[Choice, ...] = ()
+        if self._models.serves(ModelRole.TAGGER):
+            choices = await filing.list_choices(connection, MAX_CHOICES)
+        filings = await filing.list_filings(connection, ids, self.version)
+        profile = None if model is None else model.profile
         return [
-            Taggable(item, means.get(item.id), None if model is None else model.profile)
+            Taggable(item, means.get(item.id), profile, filings.get(item.id, UNFILED), choices)
             for item in await messages.list_for_pass(connection, ids)
         ]
 
-    async def prepare(self, items: Sequence[Taggable]) -> list[Tagged]:
+    async def prepare(self, items: Sequence[Taggable]) -> list[Tagged | Failure | None]:
+        """A Failure is one that leaves the item waiting, None: a model filed it before."""
         for profile in {item.profile or self._first for item in items if item.vector is not None}:
             if profile not in self._affects:
                 self._affects[profile] = await self._fit(self._embedders[profile])
-        return [await asyncio.to_thread(self._tag, item) for item in items]
+        results: list[Tagged | Failure | None] = []
+        away: Failure | None = None
+        for item in items:
+            # What was answered before the model went away is settled all the same.
+            result = await self._result(item) if away is None else away
+            if isinstance(result, Failure) and result.why in UNTRIED:
+                away = result
+            results.append(result)
+        return results
+
+    async def _result(self, item: Taggable) -> Tagged | Failure | None:
+        if item.filing.by_model:
+            return None
+        unanswered = None
+        readable = item.message.screening is Screening.CLEAR and not item.filing.private
+        if readable and self._models.serves(ModelRole.TAGGER):
+            # Here, because it loads what a daemon without a model has no use for.
+            from cold.passes.tag_by_model import file_by_model
+
+            filed = await file_by_model(self._models, item)
+            if isinstance(filed, Tagged) or filed.why in UNTRIED:
+                return filed
+            last = item.filing.attempts >= self._bad_answers
+            if not last and filed.why is not Why.NOTHING_ASKED:
+                return filed
+            unanswered = filed.why
+        return await asyncio.to_thread(self._tag, item, unanswered)
 
     async def _fit(self, embedder: Embedder) -> AffectModel:
         try:
@@ -94,15 +153,30 @@ class Tag:
                 f"({type(error).__name__}); run `mcp-agents-memory doctor` to test the model"
             ) from error
 
-    def _tag(self, item: Taggable) -> Tagged:
+    def _tag(self, item: Taggable, unanswered: Why | None) -> Tagged:
         message = item.message
         affect = None
         if item.vector is not None:
             affect = self._affects[item.profile or self._first].score(item.vector, message.text)
         d_tags = key_phrases(message.text, MAX_D_TAGS)
-        return Tagged(project_of(message), d_tags, affect, importance(message.role, d_tags, affect))
+        return Tagged(
+            project_of(message),
+            d_tags,
+            affect,
+            importance(message.role, d_tags, affect),
+            unanswered=unanswered,
+        )
 
-    async def settle(self, connection: Connection, item: Taggable, result: Tagged) -> Done:
+    async def settle(
+        self, connection: Connection, item: Taggable, result: Tagged | Failure | None
+    ) -> Done:
+        """Raises ModelAway, and ItemFault for an answer that cannot be used."""
+        if result is None:
+            return Done()
+        if isinstance(result, Failure):
+            if result.why in UNTRIED:
+                raise ModelAway(_reason(result))
+            raise ItemFault(f"the model's answer could not be used ({result.why}): {result.reason}")
         p_tag = None
         if result.project is not None:
             p_tag = await tags.find_or_add_project(connection, result.project, "directory")
@@ -117,15 +191,27 @@ class Tag:
         )
         for model in await vectors.list_models(connection):
             await vectors.sync_message_vectors(connection, model, item.id)
+        detail: dict[str, Any] = {
+            "d_tags": len(result.d_tags),
+            "affect": result.affect is not None,
+        }
+        if result.unanswered is not None:
+            detail["unanswered"] = result.unanswered.value
         await messages.record_result(
             connection,
             item.id,
             stage=self.stage,
-            backend=self.backend,
+            backend=result.backend,
             version=self.version,
-            detail={"d_tags": len(result.d_tags), "affect": result.affect is not None},
+            detail=detail,
         )
         return Done()
+
+
+def _reason(failure: Failure) -> str:
+    if failure.until is None or "until" in failure.reason:
+        return failure.reason
+    return f"{failure.reason}; until {failure.until:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def project_of(message: PassItem) -> str | None:

@@ -17,6 +17,8 @@ from agents_memory.embedding.protocol import Embedder, Vector
 from agents_memory.storage import leadership
 from agents_memory.storage.connections import Connection, Database
 from cold.app import compose
+from cold.llm.port import LanguageModel
+from cold.passes.librarianship import Librarianship
 from cold.stopping import Stop
 from cold.worker import Finish, Pace, Worker
 from tests.conftest import Pool
@@ -95,6 +97,8 @@ def worker(
     batch_size: int = 5,
     max_attempts: int = 3,
     policy: Policy | None = None,
+    models: LanguageModel | None = None,
+    librarianship: Librarianship | None = None,
 ) -> Worker:
     """The worker as the daemon composes it, with a clock that stands still."""
     return compose(
@@ -105,6 +109,8 @@ def worker(
         pace=Pace(batch_size, 60.0, drain=drain),
         max_attempts=max_attempts,
         policy=policy,
+        models=models,
+        librarianship=librarianship,
     )
 
 

@@ -288,7 +288,7 @@ def test_names_without_effect_are_accepted_and_say_so() -> None:
     assert all("no effect in this version" in v.about for v in accepted)
     given = {v.name: "anything" for v in accepted if v.name != "SSH_ENABLED"}
     assert load(**given) == load()
-    assert {"GEMINI_API_KEY", "LIBRARIAN_ENABLED"} <= set(given)
+    assert {"GEMINI_API_KEY", "LIBRARIAN_DEEP_THINKING"} <= set(given)
 
 
 def test_a_tunnel_is_refused_rather_than_forgotten() -> None:

@@ -29,3 +29,7 @@ m.user_id = $1 AND m.status = 'active' AND NOT m.private
   AND ($3::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) >= $3)
   AND ($4::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) < $4)
   AND ($5::text IS NULL OR m.platform = $5)
+
+-- fragment: owners_words
+-- What the owner said, of messages `m` with their state `s`: all that a profile may rest on.
+m.trust = 'owner' AND m.role = 'user' AND NOT m.subagent AND s.screening = 'clear' AND NOT s.private

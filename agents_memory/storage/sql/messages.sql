@@ -62,8 +62,9 @@ WHERE m.id = ANY ($1::bigint[])
 UPDATE message_state SET screening = $2 WHERE message_id = $1
 
 -- name: settle_tags
--- What the tag pass found; a pin or an archive mark is not touched.
-UPDATE message_state SET p_tag = $2, d_tags = $3, importance = $4, valence = $5, intensity = $6
+-- What the tag pass found; a pin or an archive mark is not touched, nor a project that a person chose, and a
+-- known project stays where none is found now.
+UPDATE message_state SET p_tag = CASE WHEN p_tag_kept THEN p_tag ELSE coalesce($2, p_tag) END, d_tags = $3, importance = $4, valence = $5, intensity = $6
 WHERE message_id = $1
 
 -- name: record_result
@@ -83,11 +84,16 @@ WHERE message_id = $1 ORDER BY settled_at
 SELECT count(*) FROM messages
 
 -- name: list_active_projects
--- Projects with clear messages since a time, the liveliest first.
+-- Projects with clear messages since a time, the liveliest first; an alias counts for what it stands for.
+WITH RECURSIVE known AS (
+    SELECT id, name FROM project_tags WHERE alias_of IS NULL
+    UNION ALL
+    SELECT a.id, known.name FROM project_tags a JOIN known ON a.alias_of = known.id
+)
 SELECT t.name, count(*) AS messages, max(coalesce(m.occurred_at, m.created_at)) AS last_said
 FROM messages m
 JOIN message_state s ON s.message_id = m.id
-JOIN project_tags t ON t.id = s.p_tag
+JOIN known t ON t.id = s.p_tag
 WHERE m.user_id = $1 AND s.screening = 'clear' AND s.archived_at IS NULL
   AND coalesce(m.occurred_at, m.created_at) >= $2
 GROUP BY t.name ORDER BY max(coalesce(m.occurred_at, m.created_at)) DESC LIMIT $3

@@ -60,15 +60,24 @@ GRANT UPDATE ON {schema}.memories, {schema}.profiles TO {role};
 GRANT USAGE ON SCHEMA {schema} TO {role};
 GRANT INSERT ON {schema}.captures, {schema}.collapsed_turns TO {role};
 GRANT UPDATE ON {schema}.captures TO {role};
+-- The registry of projects is its users': they add to it and decide what the daemon suggests.
+GRANT INSERT (name, description, origin), UPDATE (description, alias_of) ON {schema}.project_tags TO {role};
+GRANT UPDATE (status, decided_at, decided_by) ON {schema}.tag_suggestions TO {role};
+GRANT INSERT ON {schema}.tag_changes TO {role};
 
 -- name: grant_cold (template)
 -- The daemon also settles work, keeps what is derived, and books what models cost.
-GRANT INSERT, UPDATE ON {schema}.model_calls, {schema}.budgets TO {role};
+GRANT INSERT, UPDATE ON {schema}.model_calls, {schema}.budgets, {schema}.librarian_runs TO {role};
 GRANT INSERT ON {schema}.message_results, {schema}.project_tags, {schema}.lexeme_stats,
     {schema}.message_context TO {role};
 GRANT UPDATE ON {schema}.message_state, {schema}.message_results, {schema}.work, {schema}.leader, {schema}.leader_beat,
     {schema}.lexeme_totals, {schema}.lexeme_stats, {schema}.message_context TO {role};
 GRANT DELETE ON {schema}.work, {schema}.lexeme_stats, {schema}.message_context TO {role};
+GRANT INSERT, UPDATE ON {schema}.tag_suggestions TO {role};
+GRANT INSERT ON {schema}.tag_changes, {schema}.retags, {schema}.retag_entries TO {role};
+GRANT UPDATE (alias_of) ON {schema}.project_tags TO {role};
+GRANT UPDATE (pairs_at) ON {schema}.tag_upkeep TO {role};
+GRANT UPDATE (reached, finished_at) ON {schema}.retags TO {role};
 GRANT UPDATE (index_recall, index_checked_at, midpoint, scale) ON {schema}.embedding_models TO {role};
 GRANT EXECUTE ON FUNCTION {schema}.build_message_index(smallint) TO {role};
 GRANT EXECUTE ON FUNCTION {schema}.strike_message(bigint, integer[], integer[], text[], tsvector, integer)

@@ -3,8 +3,8 @@
 SELECT hmac_key FROM pool
 
 -- name: list_tombstones
--- Everything that was erased; few rows, most often none.
-SELECT kind, digest, words FROM tombstones
+-- Everything that was erased, in that order; few rows, most often none.
+SELECT kind, digest, words FROM tombstones ORDER BY id
 
 -- name: insert_tombstone
 -- Something more was erased; nothing when it was before.

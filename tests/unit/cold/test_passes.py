@@ -14,7 +14,7 @@ from agents_memory.storage.messages import PassItem
 from agents_memory.storage.vectors import ChunkVector, digest
 from cold.guard import ItemFault
 from cold.passes.lexeme_statistics import is_due
-from cold.passes.tag import Tag, Taggable, importance, project_of
+from cold.passes.tag import Tag, Taggable, Tagged, importance, project_of
 from cold.passes.vectorising import Vectoriser
 from tests.integration.cold_daemons import FakeEmbedder
 
@@ -75,6 +75,7 @@ async def test_affect_is_learned_once_and_only_where_there_are_vectors(
     embedder = FakeEmbedder()
     tag = Tag(embedder)
     [without] = await tag.prepare([Taggable(_message("I am so happy!"), None)])
+    assert isinstance(without, Tagged)
     assert without.affect is None
     assert embedder.asked == []
     [vector] = await embedder.embed(["I am so happy!"])
@@ -89,6 +90,7 @@ async def test_affect_is_learned_once_and_only_where_there_are_vectors(
     monkeypatch.setattr(AffectModel, "fit", fit)
     for _ in range(2):
         [tagged] = await tag.prepare([Taggable(_message("I am so happy!"), vector)])
+        assert isinstance(tagged, Tagged)
         assert tagged.affect is not None
     assert learned == 1
 

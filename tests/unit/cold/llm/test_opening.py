@@ -132,3 +132,27 @@ def test_opening_loads_no_client_and_no_runtime() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("environ", "named"),
+    [
+        ({}, False),
+        ({"XAI_API_KEY": "xai-1", "OPENAI_API_KEY": "sk-1"}, False),
+        ({"LOCAL_LLM_BASE_URL": SERVER}, True),
+        ({"LOCAL_LLM_MODEL_PATH": "/m.gguf"}, True),
+        ({"LOCAL_GROK_FALLBACK": "on", "XAI_API_KEY": "xai-1"}, True),
+        *(({f"{role.upper()}_PROVIDER": "rules"}, True) for role in Role),
+        *(({f"{role.upper()}_MODEL": "qwen3"}, True) for role in Role),
+    ],
+)
+def test_models_are_opened_where_anything_names_one(
+    tmp_path: Path, environ: dict[str, str], named: bool
+) -> None:
+    """A key alone asks nobody, and nothing of ours is loaded for it."""
+    assert Settings.load(environ, home=tmp_path).names_models is named
+
+
+def test_a_role_is_served_where_it_has_a_model(tmp_path: Path) -> None:
+    models = opened(tmp_path, LOCAL_LLM_BASE_URL=SERVER, GATE_PROVIDER="rules")
+    assert {role for role in Role if not models[role].serves(role)} == {Role.GATE}

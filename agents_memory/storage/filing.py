@@ -1,0 +1,58 @@
+"""Under which projects messages may be filed, and who filed them so far."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents_memory.storage import queries
+from agents_memory.storage.connections import Connection
+
+SQL = queries.load("filing")
+
+NEWEST = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A project that a message may be filed under."""
+
+    name: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filing:
+    """How far a message has come: `attempts` counts this one, `by_model` that one filed it."""
+
+    attempts: int = 1
+    private: bool = False
+    by_model: bool = False
+
+
+UNFILED = Filing()
+
+
+async def list_choices(connection: Connection, limit: int) -> tuple[Choice, ...]:
+    """Projects of the registry without aliases, the fullest first."""
+    rows = await connection.fetch(SQL["list_choices"].sql, limit)
+    return tuple(Choice(row["name"], row["description"]) for row in rows)
+
+
+async def list_filings(
+    connection: Connection, ids: Sequence[int], version: int
+) -> dict[int, Filing]:
+    """By message; `version`: what an older version of a model's pass filed does not count."""
+    rows = await connection.fetch(SQL["list_filings"].sql, list(ids), version)
+    return {
+        row["message_id"]: Filing(row["attempts"], row["private"], row["by_model"]) for row in rows
+    }
+
+
+async def queue_filed_by_rules(connection: Connection, below: int, limit: int) -> list[int]:
+    """Asks for the stage `tag` anew where only rules were: ids, newest first, all under `below`."""
+    rows = await connection.fetch(SQL["queue_filed_by_rules"].sql, below, limit)
+    return sorted((row["item_id"] for row in rows), reverse=True)
+
+
+async def count_waiting(connection: Connection, most: int) -> int:
+    """How many messages wait for the stage `tag`; `most` when there are more."""
+    return int(await connection.fetchval(SQL["count_waiting"].sql, most))
