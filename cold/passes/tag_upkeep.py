@@ -7,7 +7,6 @@ from agents_memory.clock import Clock
 from agents_memory.settings import Settings
 from agents_memory.storage.connections import Database
 from cold.llm.port import LanguageModel
-from cold.passes.alias_suggestions import AliasSuggestions
 from cold.passes.confirmed_tags import ConfirmedTags
 from cold.passes.new_tag_suggestions import NewTagSuggestions
 from cold.passes.protocol import Chore
@@ -46,6 +45,9 @@ class TagUpkeep:
                 )
             )
         if self.aliases:
+            # Only here: it brings pydantic, which a daemon without a model does without.
+            from cold.passes.alias_suggestions import AliasSuggestions
+
             chores.append(
                 AliasSuggestions(
                     database,
