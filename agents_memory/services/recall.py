@@ -141,7 +141,11 @@ class Recall:
             found = await candidates.gather(
                 connection, request.filters, terms, model if usable is not None else None, usable
             )
-            if usable is not None and not found.cosine:
+            if (
+                usable is not None
+                and not found.cosine
+                and await messages.list_recent(connection, request.filters, 1)
+            ):
                 reason = "nothing that the filters leave is embedded yet; searched by keyword"
             calibration = None if embedder is None else calibration_of(model, embedder.profile)
             ranked = self._rank(found, calibration)

@@ -327,6 +327,8 @@ async def test_a_query_without_a_word_is_near_to_nothing(
 
 async def test_that_nothing_is_embedded_yet_is_said(use: Services, cold_database: Database) -> None:
     """F32, F89: words alone found it, and why is told."""
+    empty = await _search(use, "heron", embedder=use.embedder)
+    assert (empty.used, empty.degraded) == ("none", None)
     stored = await use.say("The heron stood by the weir.")
     before = await _search(use, "heron", embedder=use.embedder)
     assert before.used == "keyword"
