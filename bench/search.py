@@ -87,6 +87,7 @@ class Case:
             **search,
             "server_cpu_ms": round(server, 2),
             "database_p50_ms": round(percentile(self.database, 0.5) * MS, 2),
+            "database_p95_ms": round(percentile(self.database, 0.95) * MS, 2),
             "exact_p50_ms": exact["p50_ms"],
             "wall_ratio": ratio(search["p50_ms"], exact["p50_ms"]),
             "cpu_ratio": ratio(search["cpu_ms"] + server, exact["cpu_ms"] + scan),

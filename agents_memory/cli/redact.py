@@ -8,8 +8,7 @@ import click
 from agents_memory.cli.options import EPILOG, as_json
 from agents_memory.cli.output import EXIT_OK, emit_json, emit_text, refused
 from agents_memory.cli.pool import load_settings, open_for, say
-from agents_memory.domain.errors import Refusal
-from agents_memory.domain.text import repair
+from agents_memory.domain.errors import Code, Refusal
 from agents_memory.services.redacting import Redacting, Report
 from agents_memory.settings import Settings
 
@@ -35,6 +34,8 @@ def command(
         raise click.UsageError("say what to erase: one of --words, --message ID, --memory ID")
     settings = load_settings()
     phrase = _phrase() if words else None
+    if isinstance(phrase, Refusal):
+        return refused(phrase, as_json=as_json)
     outcome = asyncio.run(_redact(settings, phrase, message_id, memory_id, run=run))
     if isinstance(outcome, Refusal):
         return refused(outcome, as_json=as_json)
@@ -51,7 +52,8 @@ def render(report: Report) -> str:
     """Counts by column, and what is left to do by hand."""
     width = max(map(len, [*report.changed, *report.left]), default=0)
     lines = [f"{name:<{width}}  {rows}" for name, rows in report.changed.items()]
-    lines = lines or ["nothing to erase"]
+    if not lines:
+        lines = ["it is erased already" if report.already else "nothing to erase"]
     lines += [
         f"{name:<{width}}  {rows} left: others refer to it by this name; rename it by hand"
         for name, rows in report.left.items()
@@ -67,6 +69,11 @@ def render(report: Report) -> str:
         lines.append(f"messages that say the same or that it rests on: {_ids(report.messages)}")
     if report.kin:
         lines.append(f"hold other forms of these words, which are left: {_ids(report.kin)}")
+    if report.reasons:
+        lines.append(
+            "patches that did something else too, whose reasons are left (see `patch show`; erase "
+            f"words in them with --words): {_ids(report.reasons)}"
+        )
     if not report.kept_out:
         lines.append("too short to be known again by its words: erase those with --words as well")
     return "\n".join(lines)
@@ -76,10 +83,16 @@ def _ids(numbers: tuple[int, ...]) -> str:
     return ", ".join(map(str, numbers))
 
 
-def _phrase() -> str:
+def _phrase() -> str | Refusal:
     if sys.stdin.isatty():
         return str(click.prompt("Words to erase", hide_input=True, err=True))
-    return repair(sys.stdin.buffer.read().decode("utf-8", "replace")).text
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError:
+        return Refusal(
+            Code.INVALID_INPUT,
+            "the phrase is not UTF-8 text, so it would match nothing; convert it first (iconv)",
+        )
 
 
 async def _redact(

@@ -6,10 +6,13 @@ same places is erased like any other text. A test compares them with those who w
 
 from collections.abc import Mapping
 
-CLIENTS = frozenset(("claude-code", "claude-desktop", "codex"))
+CLIENTS = frozenset(
+    ("claude-code", "claude-desktop", "codex", "cursor", "gemini-cli", "opencode", "vscode")
+)
 
 OWN_VALUES: Mapping[str, frozenset[str]] = {
     "platform": CLIENTS | {"unknown"},
+    "client": CLIENTS,
     "source": CLIENTS | {"manage_knowledge", "memory_record_event", "conversation"},
     "store_id": frozenset(("any", "agent")),
     "scope": frozenset(("default",)),

@@ -5,7 +5,8 @@ signs; what is no letter, digit or pictograph only separates them, so a line bre
 between two words makes no difference. In scripts with spaces a word is matched whole, never inside
 a longer one; in those without (Han, kana, Thai…), and in Hangul, whose particles cling to the word,
 each character counts as a word, so a phrase is found anywhere. A text is also read with the escapes
-of JSON (`\\n`, `\\u00e9`) and of addresses (`%20`) resolved.
+of JSON (`\\n`, `\\u00e9`) and of addresses (`%20`) resolved, and with words whole that a hyphen
+breaks at the end of a line.
 """
 
 import re
@@ -29,7 +30,7 @@ class Phrase:
 
     def spans(self, text: str) -> list[Span]:
         """Where the phrase stands."""
-        if text.isascii() and "\\" not in text and "%" not in text:
+        if text.isascii() and not _may_read_otherwise(text):
             # Nearly every text of a pool ends here.
             lowered = text.lower()
             if not all(word in lowered for word in self.words):
@@ -45,11 +46,14 @@ def phrase_of(text: str) -> Phrase | None:
 
 def find_known(text: str, sizes: Mapping[int, Known]) -> list[Span]:
     spans = [*_matches(text, sizes)]
-    if "\\" in text or "%" in text:
-        resolved = _resolved(text)
-        spans += (
-            (resolved.origin(a), resolved.origin_end(b)) for a, b in _matches(resolved.text, sizes)
-        )
+    if _may_read_otherwise(text):
+        for pattern, meant in (_ESCAPE, _meant), (_BREAK, _joined):
+            resolved = _resolved(text, pattern, meant)
+            if resolved is not None:
+                spans += (
+                    (resolved.origin(a), resolved.origin_end(b))
+                    for a, b in _matches(resolved.text, sizes)
+                )
     merged: list[Span] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
@@ -145,17 +149,22 @@ def _reads_without_marks(character: str) -> bool:
     return character < "\u0400" or "\u0590" <= character <= "\u08ff" or "ἀ" <= character <= "῿"
 
 
-# Escapes
+# Other readings
 
+_BREAK = re.compile("(?<=[^\\W\\d_])[-\u2010]\r?\n[ \t]*(?=[^\\W\\d_])")
 _ESCAPE = re.compile(
     r"\\+(?:u[dD][89abAB][0-9a-fA-F]{2}\\+u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}"
     r"|[nrtbf\"/])|(?:%[0-9a-fA-F]{2})+"
 )
 
 
+def _may_read_otherwise(text: str) -> bool:
+    return "\\" in text or "%" in text or ("\n" in text and _BREAK.search(text) is not None)
+
+
 @dataclass(frozen=True, slots=True)
 class _Resolved:
-    """A text without its escapes, and where its pieces came from."""
+    """A text read in another way, and where its pieces came from."""
 
     text: str
     # Where each piece begins here and there, and how long it is there; literal ones keep it.
@@ -173,16 +182,18 @@ class _Resolved:
         return start + (end - self.begins[index] if literal else length)
 
 
-def _resolved(text: str) -> _Resolved:
+def _resolved(text: str, pattern: re.Pattern[str], meant: Callable[[str], str]) -> _Resolved | None:
+    if pattern.search(text) is None:
+        return None
     parts, begins = list[str](), list[int]()
     pieces = list[tuple[int, int, bool]]()
     done = at = 0
-    for match in [*_ESCAPE.finditer(text), None]:
+    for match in [*pattern.finditer(text), None]:
         start = len(text) if match is None else match.start()
         for part, origin, length, literal in (
             (text[done:start], done, start - done, True),
             (
-                "" if match is None else _meant(match[0]),
+                "" if match is None else meant(match[0]),
                 start,
                 0 if match is None else len(match[0]),
                 False,
@@ -195,6 +206,10 @@ def _resolved(text: str) -> _Resolved:
                 at += len(part)
         done = start if match is None else match.end()
     return _Resolved("".join(parts), begins, pieces)
+
+
+def _joined(_: str) -> str:
+    return ""
 
 
 def _meant(escape: str) -> str:

@@ -9,8 +9,16 @@ from typing import Any
 from agents_memory.domain.errors import Code, ConfigurationError, Refusal, Refused
 from agents_memory.domain.lexical import analyse
 from agents_memory.domain.phrases import MAX_PHRASE_WORDS, Phrase, phrase_of
-from agents_memory.domain.tombstones import phrase_digest, strike, strike_name, turn_digest
-from agents_memory.storage import erasing, health, rebuilding, tombstones
+from agents_memory.domain.tombstones import (
+    REPLACEMENT,
+    Tombstones,
+    phrase_digest,
+    statement_digest,
+    strike,
+    strike_name,
+    turn_digest,
+)
+from agents_memory.storage import erasing, health, planner, rebuilding, tombstones
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.erasing import Erased, Way
 from agents_memory.storage.faults import translated
@@ -29,7 +37,9 @@ class Report:
     repeats now. `documents` are (id, version) of profiles that rest on what was erased, `messages`
     others that say the same or that it was made from: both are for the owner to look at. `kin` are
     messages and memories with other forms of the erased words (the newest 50), which are left.
-    `kept_out` is false when the erased turn is too short to be known again.
+    `reasons` are patches whose reason stays, since they did something else too. `kept_out` is false
+    when the erased turn or statement is too short to be known again in whatever place. `already`:
+    it had been erased before.
     """
 
     ran: bool
@@ -39,7 +49,9 @@ class Report:
     documents: tuple[tuple[int, int], ...] = ()
     messages: tuple[int, ...] = ()
     kin: tuple[int, ...] = ()
+    reasons: tuple[int, ...] = ()
     kept_out: bool = True
+    already: bool = False
 
 
 class _Rehearsed(Exception):
@@ -59,8 +71,20 @@ class Redacting:
 
     async def erase_words(self, words: str, *, run: bool) -> Report | Refusal:
         """Strikes a phrase out of every text; it never comes in again."""
+        if any(character in "\0\ufffd" or "\ud800" <= character <= "\udfff" for character in words):
+            return Refusal(
+                Code.INVALID_INPUT,
+                "the phrase holds a character that stands for a damaged one, so it would match "
+                "nothing; give it as UTF-8 text, without NUL and U+FFFD",
+            )
         phrase = phrase_of(words)
-        if phrase is None or phrase.words == ("redacted",):
+        if phrase is not None and phrase.words == ("redacted",):
+            return Refusal(
+                Code.INVALID_INPUT,
+                f"{REPLACEMENT} is what stands in the place of erased words, so this word cannot "
+                "be erased itself; give a phrase with another word in it",
+            )
+        if phrase is None:
             return Refusal(
                 Code.INVALID_INPUT,
                 f"give one phrase of 1 to {MAX_PHRASE_WORDS} words, letters or digits; longer text "
@@ -91,7 +115,7 @@ class Redacting:
     async def _within(self, run: bool, erase: Callable[["_Erasure"], Any]) -> Report | Refusal:
         report: Report | None = None
         try:
-            async with self._begun() as connection:
+            async with self._begun(renew=run) as connection:
                 if not (await health.find_role(connection, self._database.schema)).owner:
                     raise ConfigurationError(
                         "only the owner of the pool can erase; set OWNER_DATABASE_URL to sign in "
@@ -113,7 +137,7 @@ class Redacting:
         return report
 
     @asynccontextmanager
-    async def _begun(self) -> AsyncIterator[Connection]:
+    async def _begun(self, *, renew: bool) -> AsyncIterator[Connection]:
         # Every row of the pool is read: as long as it takes.
         connection = await self._database.connect(
             statement_timeout="0", idle_in_transaction_session_timeout="0"
@@ -122,6 +146,8 @@ class Redacting:
             with translated():
                 async with connection.transaction():
                     yield connection
+                if renew:
+                    await planner.renew_statistics(connection)
         finally:
             await connection.close(timeout=5)
 
@@ -142,8 +168,10 @@ class _Erasure:
         self._lost: set[str] = set()
         self._documents: list[tuple[int, int]] = []
         self._messages: list[int] = []
+        self._reasons: set[int] = set()
         self._words = ""
         self._kept_out = True
+        self._already = False
 
     async def strike(self, phrase: Phrase) -> None:
         """Strikes a phrase out of every column that is registered for it."""
@@ -195,16 +223,15 @@ class _Erasure:
                 )
             )
         await self._lock()
-        self._messages += await rebuilding.list_same_text(connection, message_id)
-        digest = turn_digest(self._key, text)
-        if digest is None:
-            self._kept_out = False
-        else:
-            await tombstones.insert_turn(connection, digest)
+        self._already = text == REPLACEMENT
+        if not self._already:
+            self._messages += await rebuilding.list_same_text(connection, message_id)
+            await self._keep_out(turn_digest(self._key, text))
+            self._lost.update(analyse(text).terms)
+            self._texts.add(message_id)
+            self._changed["messages.message"] += 1
         await rebuilding.bury_message(connection, message_id)
-        self._lost.update(analyse(text).terms)
-        self._texts.add(message_id)
-        self._changed["messages.message"] += 1
+        self._reasons.update(await rebuilding.list_reasons_beside(connection, message_id))
         resting = await rebuilding.list_resting(connection, message_id)
         self._documents += [(one.item_id, one.version) for one in resting if not one.memory]
         await self._bury([(r.item_id, r.version) for r in resting if r.memory and r.alone])
@@ -225,10 +252,13 @@ class _Erasure:
                 )
             )
         told, others = await rebuilding.list_told_for(connection, memory_id)
+        already = not await rebuilding.list_statements(connection, versions)
         await self._bury(versions)
         await rebuilding.bury_reasons_for(connection, memory_id)
+        self._reasons.update(await rebuilding.list_reasons_beside(connection, memory_id))
         for message_id in told:
             await self.bury_message(message_id)
+        self._already = already
         self._messages += others
 
     async def finish(self) -> Report:
@@ -245,15 +275,18 @@ class _Erasure:
         )
         self._changed["message_context.lexemes"] = contexts
         self._changed["lexeme_stats.lexeme"] = await rebuilding.drop_lexemes(connection, self._lost)
+        changed = {name: rows for name, rows in sorted(self._changed.items()) if rows}
         return Report(
             ran=self._run,
-            changed={name: rows for name, rows in sorted(self._changed.items()) if rows},
+            changed=changed,
             left={name: rows for name, rows in sorted(self._left.items()) if rows},
             removed=removed,
             documents=tuple(self._documents),
             messages=tuple(sorted(set(self._messages) - self._texts)),
             kin=await rebuilding.list_kin(connection, self._words),
+            reasons=tuple(sorted(self._reasons)),
             kept_out=self._kept_out,
+            already=self._already and not changed,
         )
 
     async def _lock(self) -> None:
@@ -262,9 +295,26 @@ class _Erasure:
             await rebuilding.lock_changing(self._connection)
 
     async def _bury(self, versions: list[tuple[int, int]]) -> None:
+        said = await rebuilding.list_statements(self._connection, versions)
+        for subject, content in said:
+            await self._keep_out(turn_digest(self._key, content))
+            digest = statement_digest(self._key, subject, content)
+            await tombstones.insert_turn(self._connection, digest)
         await rebuilding.bury_versions(self._connection, versions)
         self._memories.update(memory_id for memory_id, _ in versions)
-        self._changed["memory_versions.content"] += len(versions)
+        self._changed["memory_versions.content"] += len(said)
+
+    async def _keep_out(self, digest: bytes | None) -> None:
+        """What is told by this digest comes in no more, neither as text nor as a key."""
+        if digest is None:
+            self._kept_out = False
+            return
+        await tombstones.insert_turn(self._connection, digest)
+        turn = Tombstones(self._key, (), frozenset((digest,)))
+        done = await erasing.erase_column(
+            self._connection, "patches", "idempotency_key", turn.strike_name
+        )
+        self._note("patches", "idempotency_key", done)
 
     def _note(self, table: str, column: str, done: list[Erased]) -> None:
         self._changed[f"{table}.{column}"] += len(done)
@@ -291,7 +341,8 @@ def _struck(value: Any, erase: Callable[[str], str]) -> Any:
             struck = [_struck(one, erase) for one in value]
             return value if struck == value else _distinct(struck)
         case dict():
-            return {erase(name): _struck(one, erase) for name, one in value.items()}
+            # Its keys are ours.
+            return {name: _struck(one, erase) for name, one in value.items()}
         case _:
             return value
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from agents_memory.domain.own_values import is_own
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
 
@@ -34,10 +35,14 @@ class Way(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The way of one column; `why` where it is not changed."""
+    """The way of one column; `why` where it is not changed.
+
+    `shared`: beside what others write there stand values of ours, which stay (`own_values`).
+    """
 
     way: Way
     why: str = ""
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,7 @@ class Table:
 
 
 _WORDS, _NAME = Column(Way.WORDS), Column(Way.NAME)
+_SHARED_WORDS, _SHARED_NAME = Column(Way.WORDS, shared=True), Column(Way.NAME, shared=True)
 _REBUILT, _DROPPED = Column(Way.REBUILT), Column(Way.DROPPED)
 _CLOSED = Column(Way.EXEMPT, "one of a few words of ours")
 _OURS = Column(Way.EXEMPT, "a name that this program gives")
@@ -90,7 +96,7 @@ TABLES: Mapping[str, Table] = {
     "messages": Table(
         "id",
         {
-            "platform": _WORDS,
+            "platform": _SHARED_WORDS,
             "model": _WORDS,
             "subagent_model": _WORDS,
             "subagent_role": _WORDS,
@@ -104,8 +110,8 @@ TABLES: Mapping[str, Table] = {
             "trust": _CLOSED,
             "cwd": _WORDS,
             "project_hint": _WORDS,
-            "source": _NAME,
-            "store_id": _NAME,
+            "source": _SHARED_NAME,
+            "store_id": _SHARED_NAME,
             "native_id": _NAME,
             "lexemes": _REBUILT,
         },
@@ -119,8 +125,8 @@ TABLES: Mapping[str, Table] = {
     "patches": Table(
         "id",
         {
-            "actor": _NAME,
-            "tool": _WORDS,
+            "actor": _SHARED_NAME,
+            "tool": _SHARED_WORDS,
             "reason": _WORDS,
             "idempotency_key": _NAME,
             "payload_hmac": _KEYED,
@@ -131,9 +137,9 @@ TABLES: Mapping[str, Table] = {
     "memories": Table(
         "id",
         {
-            "scope": _NAME,
-            "platform": _WORDS,
-            "subject": _WORDS,
+            "scope": _SHARED_NAME,
+            "platform": _SHARED_WORDS,
+            "subject": _SHARED_WORDS,
             "attribute": _WORDS,
             "content": _WORDS,
             "content_key": _REBUILT,
@@ -147,7 +153,7 @@ TABLES: Mapping[str, Table] = {
     "memory_versions": Table(
         "memory_id",
         {
-            "subject": _WORDS,
+            "subject": _SHARED_WORDS,
             "attribute": _WORDS,
             "content": _WORDS,
             "kind": _CLOSED,
@@ -174,12 +180,19 @@ TABLES: Mapping[str, Table] = {
         },
     ),
     "tag_changes": Table(
-        "id", {"actor": _WORDS, "device": _WORDS, "via": _CLOSED, "action": _CLOSED}
+        "id", {"actor": _SHARED_WORDS, "device": _WORDS, "via": _CLOSED, "action": _CLOSED}
     ),
     "retags": Table("id", {"actor": _WORDS, "device": _WORDS, "way": _CLOSED, "d_tag": _WORDS}),
-    "captures": Table("beat_at", {"device": _DROPPED, "client": _DROPPED, "session": _DROPPED}),
+    "captures": Table(
+        "beat_at",
+        {
+            "device": _DROPPED,
+            "client": Column(Way.DROPPED, shared=True),
+            "session": _DROPPED,
+        },
+    ),
     "collapsed_turns": Table(
-        "message_id", {"source": _NAME, "store_id": _NAME, "native_id": _NAME}
+        "message_id", {"source": _SHARED_NAME, "store_id": _SHARED_NAME, "native_id": _NAME}
     ),
     "tombstones": Table("id", {"kind": _CLOSED, "digest": _KEYED}),
     "model_calls": Table(
@@ -213,7 +226,7 @@ class Erased:
 async def erase_column(
     connection: Connection, table: str, column: str, erase: Callable[[Any], Any]
 ) -> list[Erased]:
-    """Writes what `erase` makes of each value of a column, where it differs."""
+    """Writes what `erase` makes of each value of a column, where it differs and is not ours."""
     rows = [
         (place, Erased(item, before, after))
         async for place, item, before in _values(connection, table, column)
@@ -227,7 +240,7 @@ async def erase_column(
 async def drop_rows(
     connection: Connection, table: str, column: str, hit: Callable[[Any], bool]
 ) -> int:
-    """Deletes the rows whose value is hit."""
+    """Deletes the rows whose value is hit and not ours."""
     places = [place async for place, _, value in _values(connection, table, column) if hit(value)]
     await connection.execute(SQL["drop_rows"].render(table=table), places)
     return len(places)
@@ -243,6 +256,8 @@ async def count_hits(
 async def _values(
     connection: Connection, table: str, column: str
 ) -> AsyncIterator[tuple[str, Any, Any]]:
+    shared = TABLES[table].columns[column].shared
     sql = SQL["list_values"].render(table=table, column=column, key=TABLES[table].key)
     async for row in connection.cursor(sql, prefetch=1_000):
-        yield row["place"], row["item"], row["value"]
+        if not (shared and is_own(column, row["value"])):
+            yield row["place"], row["item"], row["value"]

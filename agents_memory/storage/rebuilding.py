@@ -87,6 +87,20 @@ async def list_versions(connection: Connection, memory_id: int) -> list[tuple[in
     return [(row["memory_id"], row["version"]) for row in rows]
 
 
+async def list_statements(
+    connection: Connection, versions: Sequence[tuple[int, int]]
+) -> list[tuple[str, str]]:
+    """Subject and words of these versions of memories; those of which nothing is left say none."""
+    ids, numbers = [one for one, _ in versions], [number for _, number in versions]
+    rows = await connection.fetch(SQL["list_statements"].sql, ids, numbers, REPLACEMENT)
+    return [(row["subject"], row["content"]) for row in rows]
+
+
+async def list_reasons_beside(connection: Connection, item_id: int) -> tuple[int, ...]:
+    """Patches of a memory, or that cite a message, whose reasons are about something else too."""
+    return _ids(await connection.fetch(SQL["list_reasons_beside"].sql, item_id, REPLACEMENT))
+
+
 async def bury_versions(connection: Connection, versions: Sequence[tuple[int, int]]) -> None:
     """Leaves nothing of these versions of memories, the current ones among them included."""
     ids, numbers = [one for one, _ in versions], [number for _, number in versions]
@@ -174,10 +188,10 @@ async def rebuild_memories(connection: Connection, memory_ids: Collection[int]) 
 
 
 async def rebuild_diffs(connection: Connection, item_ids: Collection[int]) -> int:
-    """The diffs of every patch that touched these items, from their versions; how many patches."""
+    """The diffs of every patch that touched these items, from their versions; how many changed."""
     rows = await connection.fetch(SQL["list_operations"].sql, list(item_ids))
     shown_at = await _projections(connection, {row["item_id"] for row in rows})
-    patches = 0
+    changed = 0
     for patch_id, group in groupby(rows, key=lambda row: row["patch_id"]):
         operations = list(group)
         made = []
@@ -186,14 +200,15 @@ async def rebuild_diffs(connection: Connection, item_ids: Collection[int]) -> in
             label, after = shown_at.get((item, row["to_version"]), ("", None))
             _, before = shown_at.get((item, row["from_version"]), ("", None))
             made.append(unified(label, before, after))
-            if row["own"]:
+            if row["own"] is not None and row["own"] != made[-1]:
                 await connection.execute(
                     SQL["write_operation_diff"].sql, patch_id, row["position"], made[-1]
                 )
-        if operations[0]["whole"]:
+                changed += 1
+        if operations[0]["whole"] is not None and operations[0]["whole"] != "".join(made):
             await connection.execute(SQL["write_patch_diff"].sql, patch_id, "".join(made))
-        patches += 1
-    return patches
+            changed += 1
+    return changed
 
 
 async def _projections(

@@ -34,6 +34,19 @@ def test_what_to_erase_is_one_thing_and_never_an_argument(pool: Pool, tmp_path: 
     assert unknown.json["error"]["code"] == "UNKNOWN_ITEM"
 
 
+def test_a_phrase_that_is_not_text_is_refused_with_what_to_do(pool: Pool, tmp_path: Path) -> None:
+    line = on_pool(pool, tmp_path)
+    for given, told in (
+        ("Zoë".encode("latin-1"), "iconv"),
+        ("Zoë".encode("utf-16"), "iconv"),
+        (b"wal\0rus", "NUL"),
+        (b"redacted", "stands in the place"),
+    ):
+        refused = line.run("redact", "--words", "--run", stdin=given)
+        assert refused.code == 1
+        assert told in refused.stderr
+
+
 def test_a_role_that_is_not_the_owner_erases_nothing(pool: Pool, tmp_path: Path) -> None:
     line = on_pool(pool, tmp_path)
     line.settings["OWNER_DATABASE_URL"] = pool.url("memory_hot")

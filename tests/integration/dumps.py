@@ -1,4 +1,4 @@
-"""Everything that a dump of a pool would hold, as text."""
+"""Everything that a dump of a pool would hold, and what the server notes of it, as text."""
 
 from io import BytesIO
 
@@ -21,3 +21,15 @@ async def dump(owner: Database) -> str:
         return out.getvalue().decode()
     finally:
         await connection.close()
+
+
+async def quoted(owner: Database) -> str:
+    """What the planner's statistics quote of the rows of every table and index."""
+    rows = await owner.run(
+        lambda c: c.fetch(
+            "SELECT tablename, attname, most_common_vals::text, histogram_bounds::text, "
+            "most_common_elems::text FROM pg_stats WHERE schemaname = $1",
+            owner.schema,
+        )
+    )
+    return "\n".join(str(dict(row)) for row in rows)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agents_memory.domain.errors import Code, Deposed, Refusal
+from agents_memory.domain.filters import Filters
 from agents_memory.domain.lexical import analyse
 from agents_memory.domain.memories import Kind, same_key
 from agents_memory.domain.messages import Trust
@@ -23,7 +24,9 @@ from agents_memory.domain.patches import (
     WriteProfile,
 )
 from agents_memory.services.knowledge import Remembered
+from agents_memory.services.recall import RecallRequest
 from agents_memory.services.redacting import Redacting, Report
+from agents_memory.services.rollback import Rollback
 from agents_memory.storage import rebuilding
 from agents_memory.storage.connections import Database
 from agents_memory.storage.tombstones import KnownTombstones
@@ -31,7 +34,7 @@ from agents_memory.storage.vectors import digest
 from tests.factories import Services, draft, services
 from tests.fakes import ManualClock
 from tests.integration.cold_daemons import LIMIT_S, FakeEmbedder, drain, query, value
-from tests.integration.dumps import dump
+from tests.integration.dumps import dump, quoted
 from tests.integration.patches import check_diffs
 
 
@@ -92,7 +95,7 @@ async def test_erased_words_are_in_no_dump(
     async with owner_database.acquire() as connection:
         await connection.execute(
             "UPDATE message_results SET detail = $1 WHERE stage = 'tag'",
-            {"note": [words], words: 1},
+            {"note": [words], "more": {"at": words}},
         )
         await connection.execute(
             "UPDATE project_tags SET name = 'renamed' || id, description = $1", f"of {words}"
@@ -104,12 +107,19 @@ async def test_erased_words_are_in_no_dump(
             "INSERT INTO work (item_id, stage, parked_reason) VALUES ($1, 'x', $2)", said.id, words
         )
 
+        await connection.execute("ANALYZE")
+    assert words in await quoted(owner_database)
+
     rehearsed = await _erase(owner_database, words, run=False)
     assert not rehearsed.ran
     assert words in await dump(owner_database)
     report = await _erase(owner_database, f"  {words.lower()}\n")
     assert report == replace(rehearsed, ran=True)
     await owner_database.run(lambda c: c.execute("DELETE FROM work WHERE stage = 'x'"))
+    noted = (await quoted(owner_database)).casefold()
+    assert words.casefold() not in noted
+    for lexeme in analyse(words).terms.keys() - analyse(elsewhere).terms.keys():
+        assert lexeme not in noted.replace(",", "{").split("{")
     await drain(cold_database, FakeEmbedder())
 
     text = await dump(owner_database)
@@ -370,11 +380,199 @@ async def test_memories_that_become_the_same_collapse_into_the_oldest(
     assert all(row["content_key"] == same_key(row["subject"], row["content"]) for row in rows)
 
 
+async def test_no_erased_word_comes_back_by_a_key_a_platform_or_the_reason_of_a_rollback(
+    use: Services, owner_database: Database
+) -> None:
+    said = await use.say("something said")
+    memory = await _patch(use, Add("pet", "a cat"), evidence=said.id)
+    patch = await value(owner_database, "SELECT min(id) FROM patches")
+    await _erase(owner_database, "walrus")
+    later = await services(use.database)
+    request = PatchRequest(
+        use.user_id, "agent", "test", "why", (Update(memory, "a dog"),), (said.id,),
+        idempotency_key="walrus-1", platform="walrus app",
+    )  # fmt: skip
+    done = await later.patching.apply(request)
+    added = await later.patching.apply(
+        replace(request, operations=(Add("pet", "a hen"),), idempotency_key="walrus-2")
+    )
+    assert isinstance(done, Applied)
+    assert isinstance(added, Applied)
+    for number in (done.patch_id, patch):
+        back = await Rollback(use.database, use.hints).roll_back(
+            number, use.user_id, "the walrus again"
+        )
+        assert isinstance(back, Applied)
+    assert "walrus" not in await dump(owner_database)
+    assert await later.patching.apply(request) == replace(done, replayed=True)
+    await later.close()
+
+
+async def test_an_answer_lost_before_an_erasure_is_found_by_its_key_after_it(
+    use: Services, owner_database: Database
+) -> None:
+    """Key and words were erased since, one after the other; the same request makes nothing new."""
+    said = await use.say("something said")
+    request = PatchRequest(
+        use.user_id, "agent", "test", "the walrus said so", (Add("pet", "A walrus, not a seal."),),
+        (said.id,), idempotency_key="seal-and-walrus",
+    )  # fmt: skip
+    done = await use.patching.apply(request)
+    assert isinstance(done, Applied)
+    await _erase(owner_database, "walrus")
+    await _erase(owner_database, "seal")
+    later = await services(use.database)
+    again = await later.patching.apply(request)
+    assert isinstance(again, Applied), again
+    assert (again.patch_id, again.replayed) == (done.patch_id, True)
+    assert await value(owner_database, "SELECT count(*) FROM memories") == 1
+    await later.close()
+
+
+async def test_a_key_that_holds_an_erased_memory_goes_and_is_known_still(
+    use: Services, owner_database: Database
+) -> None:
+    said = await use.say("something said")
+    words = "the vault opens at noon"
+    request = PatchRequest(
+        use.user_id, "agent", "test", "why", (Add("vault", words),), (said.id,),
+        idempotency_key=words,
+    )  # fmt: skip
+    done = await use.patching.apply(request)
+    assert isinstance(done, Applied)
+    await Redacting(owner_database).erase_memory(done.changes[0].item_id, run=True)
+    assert "vault" not in await dump(owner_database)
+    later = await services(use.database)
+    again = await later.patching.apply(request)
+    assert isinstance(again, Applied), again
+    assert again.replayed
+    await later.close()
+
+
+async def test_an_erased_memory_is_not_written_again_word_for_word(
+    use: Services, owner_database: Database
+) -> None:
+    said = await use.say("something said")
+    long = await _patch(use, Add("vault", "The vault opens at noon."), evidence=said.id)
+    await _patch(use, Update(long, "The vault opens at one."), evidence=said.id)
+    short = await _patch(use, Add("vault", "At noon."), evidence=said.id)
+    other = await _patch(use, Add("pet", "a cat"), evidence=said.id)
+    redacting = Redacting(owner_database)
+    first = await redacting.erase_memory(long, run=True)
+    second = await redacting.erase_memory(short, run=True)
+    assert isinstance(first, Report)
+    assert isinstance(second, Report)
+    assert (first.kept_out, second.kept_out) == (True, False)
+    later = await services(use.database)
+    for operation in (
+        Add("vault", "the vault OPENS at noon"),
+        Add("other", "The vault opens at one."),
+        Update(other, "The vault opens at noon."),
+        Add("vault", "at noon!"),
+    ):
+        refused = await later.patching.apply(
+            PatchRequest(use.user_id, "agent", "test", "why", (operation,), (said.id,))
+        )
+        assert isinstance(refused, Refusal), operation
+        assert refused.code is Code.INVALID_INPUT
+    await later.close()
+
+
+async def test_reasons_of_patches_that_did_something_else_too_are_named(
+    use: Services, owner_database: Database
+) -> None:
+    said = await use.say("something said about the vault and noon")
+    request = PatchRequest(
+        use.user_id, "agent", "test", "the vault and the cat",
+        (Add("vault", "It opens at noon, I hear."), Add("pet", "a cat")), (said.id,),
+    )  # fmt: skip
+    done = await use.patching.apply(request)
+    assert isinstance(done, Applied)
+    report = await Redacting(owner_database).erase_memory(done.changes[0].item_id, run=True)
+    assert isinstance(report, Report)
+    assert report.reasons == (done.patch_id,)
+
+
+async def test_what_was_erased_already_is_said_to_be(
+    use: Services, cold_database: Database, owner_database: Database
+) -> None:
+    said = await use.say("the periwinkle vault opens at noon", session="s")
+    await use.say("and closes", session="s")
+    memory = await _patch(use, Add("vault", "periwinkle at noon it is"), evidence=said.id)
+    await drain(cold_database, FakeEmbedder())
+    redacting = Redacting(owner_database)
+    for erase, number in ((redacting.erase_message, said.id), (redacting.erase_memory, memory)):
+        first = await erase(number, run=True)
+        await drain(cold_database, FakeEmbedder())
+        again = await erase(number, run=True)
+        assert isinstance(first, Report)
+        assert isinstance(again, Report)
+        assert (again.changed, again.already, again.kept_out) == ({}, True, True)
+
+
+async def test_the_words_of_this_program_stay_what_they_are(
+    use: Services, cold_database: Database, owner_database: Database
+) -> None:
+    """Told words are hidden, doubles are found and keys are known, whatever words were erased."""
+    captured = {"source": "claude-code", "store_id": "any", "native_id": "7"}
+    first = await use.say("hello there", **captured)
+    await use.say("Zanzifax agent", platform="claude code")
+    told = await use.knowledge.add_memory(
+        draft("The harbour is deep and cold.", trust=Trust.AGENT), use.user_id,
+        kind=Kind.NOTE, subject=None, project=None,
+    )  # fmt: skip
+    assert isinstance(told, Remembered)
+    memory = told.applied.changes[0].item_id
+    request = PatchRequest(
+        use.user_id, "agent", "memory_apply", "why", (Add("pet", "a cat"),), (first.id,),
+        idempotency_key="one", platform="claude-code",
+    )  # fmt: skip
+    patched = await use.patching.apply(request)
+    assert isinstance(patched, Applied)
+    await drain(cold_database, FakeEmbedder())
+    ours = (
+        "SELECT array_agg(row(source, store_id) ORDER BY id) FROM messages WHERE source <> ''",
+        "SELECT array_agg(DISTINCT platform) FROM memories",
+        "SELECT array_agg(row(scope, subject) ORDER BY id) FROM memories",
+        "SELECT array_agg(row(actor, tool) ORDER BY id) FROM patches",
+        "SELECT array_agg(detail ORDER BY message_id, stage) FROM message_results "
+        "WHERE detail = '{}' OR detail ? 'reasons'",
+    )
+    before = [await value(owner_database, sql) for sql in ours]
+    for words in ("manage knowledge", "default", "agent", "reasons", "claude code", "d", "user"):
+        report = await _erase(owner_database, words)
+        if words in ("manage knowledge", "default", "reasons", "d", "user"):
+            assert report.changed == {}, words
+        assert "patch_operations.diff" not in report.changed, words
+    assert [await value(owner_database, sql) for sql in ours] == before
+    assert (
+        await value(owner_database, "SELECT count(*) FROM messages WHERE platform LIKE '[%'") == 1
+    )
+    later = await services(use.database)
+    assert (await later.say("hello there", **captured)).id == first.id
+    assert await later.patching.apply(request) == replace(patched, replayed=True)
+    again = await later.knowledge.add_memory(
+        draft("The harbour is deep and cold.", trust=Trust.AGENT), use.user_id,
+        kind=Kind.NOTE, subject=None, project=None,
+    )  # fmt: skip
+    assert isinstance(again, Remembered)
+    assert again.applied.changes[0].item_id == memory
+    await later.knowledge.remove_memory(use.user_id, memory, None)
+    recall = later.recall(embedder=None)
+    found = await recall.search(RecallRequest("harbour deep cold", Filters(use.user_id)))
+    await recall.close()
+    assert found.items == ()
+    await later.close()
+
+
 async def test_what_names_nothing_is_refused(owner_database: Database) -> None:
     redacting = Redacting(owner_database)
     for outcome, code in (
         (await redacting.erase_words(" …! ", run=True), Code.INVALID_INPUT),
         (await redacting.erase_words("[redacted]", run=True), Code.INVALID_INPUT),
+        (await redacting.erase_words("wal\0rus", run=True), Code.INVALID_INPUT),
+        (await redacting.erase_words("walr\ufffds", run=True), Code.INVALID_INPUT),
+        (await redacting.erase_words("walr\udce9s", run=True), Code.INVALID_INPUT),
         (await redacting.erase_message(999, run=True), Code.UNKNOWN_ITEM),
         (await redacting.erase_message(2**70, run=True), Code.UNKNOWN_ITEM),
         (await redacting.erase_memory(999, run=True), Code.UNKNOWN_MEMORY),

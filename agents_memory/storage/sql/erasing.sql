@@ -111,6 +111,18 @@ WHERE EXISTS (SELECT FROM patch_operations o WHERE o.patch_id = p.id AND o.item_
 -- The versions of a memory.
 SELECT memory_id, version FROM memory_versions WHERE memory_id = $1
 
+-- name: list_statements
+-- What some versions of memories say still.
+SELECT v.subject, v.content FROM memory_versions v
+JOIN unnest($1::bigint[], $2::integer[]) AS asked (id, version) ON v.memory_id = asked.id AND v.version = asked.version
+WHERE v.content <> $3
+
+-- name: list_reasons_beside
+-- Patches of a memory, or that cite a message, and did something else too: their reasons stay.
+SELECT DISTINCT o.patch_id AS id FROM patch_operations o JOIN patches p ON p.id = o.patch_id
+WHERE (o.item_id = $1 OR $1 = ANY (o.evidence)) AND p.reason <> $2
+ORDER BY o.patch_id
+
 -- name: bury_reasons
 -- Why a patch was made, where it cites nothing but this message.
 UPDATE patches p SET reason = $2
@@ -154,8 +166,7 @@ RETURNING item_id
 
 -- name: list_operations
 -- All operations of the patches that touched some items.
-SELECT o.patch_id, o.position, o.item_id, o.from_version, o.to_version, o.diff IS NOT NULL AS own,
-    p.diff IS NOT NULL AS whole
+SELECT o.patch_id, o.position, o.item_id, o.from_version, o.to_version, o.diff AS own, p.diff AS whole
 FROM patch_operations o JOIN patches p ON p.id = o.patch_id
 WHERE o.patch_id IN (SELECT patch_id FROM patch_operations WHERE item_id = ANY ($1::bigint[]))
 ORDER BY o.patch_id, o.position

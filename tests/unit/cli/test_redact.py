@@ -13,6 +13,7 @@ def test_everything_is_told_and_each_thing_that_is_left_to_do() -> None:
         documents=((4, 2),),
         messages=(11,),
         kin=(13,),
+        reasons=(15,),
         kept_out=False,
     )
     assert render(report).splitlines() == [
@@ -22,9 +23,12 @@ def test_everything_is_told_and_each_thing_that_is_left_to_do() -> None:
         "profiles that rest on it, to be looked at: 4 (version 2)",
         "messages that say the same or that it rests on: 11",
         "hold other forms of these words, which are left: 13",
+        "patches that did something else too, whose reasons are left (see `patch show`; erase "
+        "words in them with --words): 15",
         "too short to be known again by its words: erase those with --words as well",
     ]
 
 
 def test_nothing_found_is_said() -> None:
     assert render(Report(ran=False, changed={}, left={})) == "nothing to erase"
+    assert render(Report(ran=True, changed={}, left={}, already=True)) == "it is erased already"

@@ -1,5 +1,7 @@
 """Which places of a text are a phrase that was erased, and how a turn is known again."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from agents_memory.domain.tombstones import (
     REPLACEMENT,
     Tombstones,
     phrase_digest,
+    statement_digest,
     strike,
     strike_draft,
     strike_name,
@@ -24,17 +27,14 @@ KEY = b"k" * 32
 
 
 def _tombstones(*phrases: str, turns: tuple[str, ...] = ()) -> Tombstones:
-    sizes: dict[int, set[bytes]] = {}
+    known = list[tuple[int, bytes]]()
     for text in phrases:
         phrase = phrase_of(text)
         assert phrase is not None
-        size = len(phrase.words)
-        sizes.setdefault(size, set()).add(phrase_digest(KEY, phrase.words))
+        known.append((len(phrase.words), phrase_digest(KEY, phrase.words)))
     digests = [turn_digest(KEY, turn) for turn in turns]
     return Tombstones(
-        KEY,
-        {size: frozenset(found) for size, found in sizes.items()},
-        frozenset(digest for digest in digests if digest is not None),
+        KEY, tuple(known), frozenset(digest for digest in digests if digest is not None)
     )
 
 
@@ -68,6 +68,10 @@ def _tombstones(*phrases: str, turns: tuple[str, ...] = ()) -> Tombstones:
         ("anna berg", "?q=Anna%20Berg&x=%C3%A9", "?q=[redacted]&x=%C3%A9"),
         ("zoë", "?q=zo%C3%AB", "?q=[redacted]"),
         ("b a b", "a b a b a b", "a [redacted]"),
+        ("zanzifax", "the Zan-\nzifax, zan-\r\n  zifax", "the [redacted], [redacted]"),
+        ("zan zifax", "the Zan-\nzifax", "the [redacted]"),
+        ("zanzifax", "zan -\nzifax", "zan -\nzifax"),
+        ("12", "1-\n2", "1-\n2"),
     ],
 )  # fmt: skip
 def test_a_phrase_is_found_as_a_reader_would_find_it(phrase: str, text: str, left: str) -> None:
@@ -116,11 +120,32 @@ def test_a_turn_is_known_that_was_erased_after_its_words_were() -> None:
 
 def test_names_stay_different_and_are_known_again() -> None:
     known = _tombstones("anna")
-    one, other = strike_name("anna-1", known, KEY), strike_name("Anna-1", known, KEY)
+    one, other = known.strike_name("anna-1"), known.strike_name("Anna-1")
     assert one != other
     assert one == strike_name("anna-1", known, KEY)
     assert "nna" not in one
-    assert strike_name("other", known, KEY) == "other"
+    assert known.strike_name("other") == "other"
+
+
+def test_a_name_is_known_whose_words_were_erased_one_after_the_other() -> None:
+    first, second = _tombstones("walrus"), _tombstones("anna")
+    left = strike_name(strike_name("anna-walrus", first, KEY), second, KEY)
+    assert _tombstones("walrus", "anna").strike_name("anna-walrus") == left
+
+
+def test_values_of_ours_stay_and_what_others_write_there_does_not() -> None:
+    known = _tombstones("claude code", "manage knowledge", "agent", "default", "user")
+    ours = draft("x", platform="claude-code", source="manage_knowledge", store_id="agent")
+    assert strike_draft(ours, known) is ours
+    theirs = strike_draft(draft("x", platform="claude code", source="agent", store_id="t"), known)
+    assert (theirs.platform, str(theirs.source)[:11]) == ("[redacted]", "[redacted]#")
+    request = replace(_request(Add("user", "tea")), platform="claude-code")
+    assert strike_request(request, known) == request
+    other = strike_request(
+        replace(_request(Add("user", "x", scope="agent")), platform="agent"), known
+    )
+    assert other.platform == "[redacted]"
+    assert "agent" not in repr(other.operations)
 
 
 def test_a_turn_is_struck_in_text_labels_and_names_and_else_is_the_very_same() -> None:
@@ -159,6 +184,20 @@ def test_a_statement_of_which_nothing_is_left_is_refused() -> None:
     with pytest.raises(Refused) as refused:
         strike_request(_request(Update(7, "walrus")), _tombstones("walrus"))
     assert refused.value.refusal.code is Code.INVALID_INPUT
+
+
+def test_an_erased_statement_is_refused_word_for_word_however_short() -> None:
+    known = Tombstones(KEY, (), frozenset((statement_digest(KEY, "Vault", "At noon."),)))
+    with pytest.raises(Refused):
+        strike_request(_request(Add("vault", "at NOON")), known)
+    assert strike_request(_request(Add("lunch", "at noon")), known).operations
+
+
+def test_a_key_and_a_platform_are_struck_too() -> None:
+    request = replace(_request(Remove(8)), idempotency_key="walrus-1", platform="walrus-app")
+    struck = strike_request(request, _tombstones("walrus"))
+    assert "walrus" not in repr(struck)
+    assert struck.idempotency_key == _tombstones("walrus").strike_name("walrus-1")
 
 
 def test_no_tombstones_are_false() -> None:
