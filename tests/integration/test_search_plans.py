@@ -1,7 +1,8 @@
 """What a search reads of a pool of 50,000 messages: a bounded part, whatever is asked (D, F101)."""
 
+import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,6 +16,7 @@ from agents_memory.embedding.protocol import Embedder, Vector
 from agents_memory.services.recall import Recall, RecallRequest
 from agents_memory.storage import lexemes, migrate, users, vectors, words
 from agents_memory.storage.connections import Database
+from tests.conftest import Pool
 
 MESSAGES = 50_000
 # What a scan of vectors or of all that hold a word may read, and a join beside it.
@@ -83,11 +85,12 @@ async def _fill(owner: Database) -> None:
 
 
 @pytest.fixture
-async def one_session(owner_database: Database, hot_database: Database) -> Database:
+async def one_session(pool: Pool, owner_database: Database) -> AsyncIterator[Database]:
     """The hot role's pool with one connection, over 50,000 settled messages."""
     await _fill(owner_database)
-    hot_database._max_size = 1
-    return hot_database
+    database = pool.database("memory_hot", max_size=1)
+    yield database
+    await database.close()
 
 
 def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -150,6 +153,8 @@ async def test_no_search_reads_more_than_a_bounded_part(one_session: Database) -
             sent.clear()
             await recall.search(RecallRequest(asked, filters))
             await recall.close()
+            # The last statements are told one turn of the loop later.
+            await asyncio.sleep(0)
             read = await _read_by(one_session, list(sent))
             statements |= read.keys()
             excess += [f"{asked} / {named}: {n} {r}" for n, r in read.items() if r > BOUND]
