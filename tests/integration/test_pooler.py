@@ -336,7 +336,8 @@ async def test_a_pooler_is_judged_once_and_not_with_every_connection(remote: Rem
 def test_no_statement_of_ours_leaves_a_mark_on_its_session() -> None:
     """A released connection is not cleaned, so session locks and settings have to be elsewhere."""
     lasting = re.compile(
-        r"(?im)^\s*(SET|LISTEN|PREPARE|DECLARE .*\bCURSOR)\b|set_config\([^)]*false\)|advisory_lock\("
+        r"(?im)^\s*(SET|LISTEN|PREPARE|DECLARE .*\bCURSOR)\b"
+        r"|set_config\([^)]*false\)|advisory_lock\("
     )
     marked = {
         name
