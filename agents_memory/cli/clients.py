@@ -2,37 +2,11 @@
 
 import json
 import shlex
-from dataclasses import dataclass
-from typing import Any
+import sys
 
-from agents_memory.cli.running import module_command
+from agents_memory.clients.entry import CONFIG_PATH, SERVER_NAME, Entry, entry_for
 from agents_memory.settings import VARIABLES, Group, Settings
 from agents_memory.settings.inherited import inherited_environment
-
-# Short, because clients join it with each tool's name and cut what gets long.
-SERVER_NAME = "memory"
-CONFIG_PATH = "MEMORY_CONFIG_PATH"
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """How a client starts the server; `env` names the file of settings and holds no secret."""
-
-    command: str
-    args: tuple[str, ...]
-    env: dict[str, str]
-
-    def as_json(self) -> dict[str, Any]:
-        """The object that most clients take under `mcpServers`."""
-        start = {"command": self.command, "args": list(self.args)}
-        return start | ({"env": self.env} if self.env else {})
-
-
-def entry_for(settings: Settings) -> Entry:
-    """An absolute command, since clients start it in any folder with any PATH."""
-    command, *args = module_command("hot")
-    env = {} if settings.config_path is None else {CONFIG_PATH: str(settings.config_path)}
-    return Entry(command, tuple(args), env)
 
 
 def instructions(entry: Entry) -> dict[str, str]:
@@ -63,7 +37,8 @@ def unsaved(settings: Settings) -> list[str]:
 def render(settings: Settings) -> str:
     """All of it as text for a person."""
     parts = [
-        f"── {client} ──\n{text}" for client, text in instructions(entry_for(settings)).items()
+        f"── {client} ──\n{text}"
+        for client, text in instructions(entry_for(settings, sys.executable)).items()
     ]
     if names := unsaved(settings):
         parts.append(

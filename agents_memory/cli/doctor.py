@@ -5,11 +5,13 @@ from collections.abc import Callable
 
 import click
 
+from agents_memory.cli.client_probes import check_clients
 from agents_memory.cli.options import as_json
 from agents_memory.cli.output import EXIT_FAILURE, EXIT_OK, emit_json, emit_text
 from agents_memory.cli.pool import load_settings
 from agents_memory.cli.probes import check_daemon, check_round_trip, check_stdout
 from agents_memory.cli.status import embedder_of
+from agents_memory.clients.machine import Machine
 from agents_memory.domain.errors import ConfigurationError
 from agents_memory.services.diagnosis import (
     Check,
@@ -32,14 +34,16 @@ Tell = Callable[[Check], None]
 
 @click.command("doctor", epilog=f"{EXAMPLE}\n\n{CODES}")
 @click.option("--deep", is_flag=True, help="Recompute what is stored; takes minutes when large.")
+@click.option("--clients", is_flag=True, help="Also start what your clients' settings start.")
 @as_json
-def command(*, deep: bool, as_json: bool) -> int:
+def command(*, deep: bool, clients: bool, as_json: bool) -> int:
     """Check everything, from the settings to an answer over MCP; name a fix for what fails.
 
     Changes nothing. Begin with the first failure: later ones may follow from it. With --deep also
     that every memory is what its versions and diffs make of it, and every vector of today's words.
+    With --clients also every entry and hook that install-client makes, run as the client runs it.
     """
-    checks = asyncio.run(_examine(_no_telling if as_json else _tell, deep=deep))
+    checks = asyncio.run(_examine(_no_telling if as_json else _tell, deep=deep, clients=clients))
     broken = [check for check in checks if check.outcome is Outcome.FAILED]
     if as_json:
         emit_json({"ok": not broken, "checks": checks})
@@ -48,7 +52,7 @@ def command(*, deep: bool, as_json: bool) -> int:
     return EXIT_FAILURE if broken else EXIT_OK
 
 
-async def _examine(tell: Tell, *, deep: bool) -> list[Check]:
+async def _examine(tell: Tell, *, deep: bool, clients: bool) -> list[Check]:
     try:
         settings = load_settings()
         embedder = embedder_of(settings)
@@ -75,6 +79,9 @@ async def _examine(tell: Tell, *, deep: bool) -> list[Check]:
             check = skipped(name, "not looked at: the database comes first")
         checks.append(check)
         tell(check)
+    for check in await check_clients(Machine.this()) if clients else []:
+        checks.append(check)
+        tell(check)
     await embedder.close()
     return checks
 
@@ -88,7 +95,7 @@ def _settings(settings: Settings) -> Check:
 
 def _tell(check: Check) -> None:
     first, *others = check.detail.splitlines() or [""]
-    lines = [f"{MARKS[check.outcome]:<8}{check.name:<16}{first}"]
+    lines = [f"{MARKS[check.outcome]:<8}{check.name:<15} {first}"]
     lines += [f"{'':<24}{line}" for line in others]
     if check.fix is not None:
         lines.append(f"{'':<8}{'fix:':<16}{check.fix}")

@@ -1,13 +1,15 @@
 """`init`: everything a machine needs before its first message."""
 
 import asyncio
+import sys
 
 import click
 
-from agents_memory.cli.clients import entry_for, instructions, render, unsaved
+from agents_memory.cli.clients import instructions, render, unsaved
 from agents_memory.cli.options import EPILOG, as_json
 from agents_memory.cli.output import emit_json, emit_text
 from agents_memory.cli.pool import load_settings, never_made, open_for, say
+from agents_memory.clients.entry import entry_for
 from agents_memory.domain.errors import MemoryFault
 from agents_memory.services.opening import prepare_pool
 from agents_memory.settings import Settings
@@ -30,6 +32,7 @@ def command(*, as_json: bool) -> None:
     if made:
         say(f"making a new memory in {settings.data_dir} …")
     steps, step, model = asyncio.run(_prepare(settings))
+    entry = entry_for(settings, sys.executable)
     if as_json:
         emit_json(
             {
@@ -42,8 +45,8 @@ def command(*, as_json: bool) -> None:
                 "applied": steps,
                 "active_model": model.profile,
                 "config_file": settings.config_path,
-                "client": entry_for(settings).as_json(),
-                "snippets": instructions(entry_for(settings)),
+                "client": entry.as_json(),
+                "snippets": instructions(entry),
                 "shell_only": unsaved(settings),
             }
         )

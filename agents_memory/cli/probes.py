@@ -60,7 +60,7 @@ async def check_stdout() -> Check:
     if end.code != 0:
         return failed(name, _how(end, START_WITHIN_S), "mend what failed above")
     lines = end.stdout.splitlines()
-    strangers = [line for line in lines if not _is_message(line)]
+    strangers = [line for line in lines if not is_message(line)]
     if strangers:
         return failed(
             name,
@@ -70,7 +70,8 @@ async def check_stdout() -> Check:
     return passed(name, "only JSON-RPC, and the server ends with its client")
 
 
-def _is_message(line: bytes) -> bool:
+def is_message(line: bytes) -> bool:
+    """Whether a line is JSON-RPC."""
     try:
         value = json.loads(line)
     except ValueError:

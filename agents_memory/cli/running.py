@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,11 +95,17 @@ async def running(name: str, command: Sequence[str], log: Path) -> AsyncIterator
 
 
 async def finished(
-    command: Sequence[str], *, words: bytes = b"", within_s: float, cwd: str = "/"
+    command: Sequence[str],
+    *,
+    words: bytes = b"",
+    within_s: float,
+    cwd: str = "/",
+    env: Mapping[str, str] | None = None,
 ) -> Finished | None:
     """Run `command` to its end with `words` as its input; None when `within_s` were not enough.
 
-    It is killed then, as it is when the call is cancelled.
+    It is killed then, as it is when the call is cancelled. `env` is in place of our environment.
+    Raises FileNotFoundError and PermissionError when there is no such program.
     """
     process = await asyncio.create_subprocess_exec(
         *command,
@@ -107,7 +113,7 @@ async def finished(
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         cwd=cwd,
-        env=inherited_environment(),
+        env=inherited_environment() if env is None else dict(env),
         start_new_session=True,
         preexec_fn=leash(signal.SIGTERM),
     )

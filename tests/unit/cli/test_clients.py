@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agents_memory.cli.clients import SERVER_NAME, entry_for, instructions, render, unsaved
+from agents_memory.cli.clients import instructions, render, unsaved
+from agents_memory.clients.entry import SERVER_NAME, entry_for
 from agents_memory.settings import Settings
 
 SERVER = ["-I", "-m", "hot"]
@@ -24,19 +25,22 @@ def with_config(tmp_path: Path) -> Settings:
 
 def test_the_entry_is_absolute_and_names_the_file_of_settings_only(tmp_path: Path) -> None:
     settings = with_config(tmp_path)
-    entry = entry_for(settings)
+    entry = entry_for(settings, sys.executable)
     assert Path(entry.command).is_absolute()
     assert list(entry.args) == SERVER
     assert entry.env == {"MEMORY_CONFIG_PATH": str(settings.config_path)}
 
 
 def test_without_a_file_of_settings_nothing_is_put_into_the_environment(tmp_path: Path) -> None:
-    assert entry_for(Settings.load({}, home=tmp_path)).env == {}
+    assert entry_for(Settings.load({}, home=tmp_path), sys.executable).env == {}
 
 
 def test_every_snippet_says_the_same_in_the_clients_own_syntax(tmp_path: Path) -> None:
     settings = with_config(tmp_path)
-    snippets = {name.split()[0]: text for name, text in instructions(entry_for(settings)).items()}
+    snippets = {
+        name.split()[0]: text
+        for name, text in instructions(entry_for(settings, sys.executable)).items()
+    }
     path = str(settings.config_path)
 
     words = shlex.split(snippets["Claude"])

@@ -1,0 +1,111 @@
+"""`brief`: what a new session is told, for a person or for a client's hook."""
+
+import asyncio
+import json
+import os
+import sys
+import threading
+from contextlib import suppress
+from typing import Any
+
+import click
+
+from agents_memory.cli.options import EPILOG
+from agents_memory.cli.output import EXIT_OK, emit_text
+from agents_memory.cli.pool import load_settings, open_for
+from agents_memory.clock import SystemClock
+from agents_memory.domain.text import truncate
+from agents_memory.domain.tokens import BRIEF_CHARS_PER_TOKEN
+from agents_memory.services.brief import STARTUP_MAX_CHARS, Briefing, Reader
+from agents_memory.settings import Settings
+from agents_memory.settings.inherited import enter_hook
+
+EXAMPLE = "Example: mcp-agents-memory brief --client claude-code"
+# Claude Code shows only the first 2 KB of what is longer than 10,000 characters.
+MOST_CHARS = 9_500
+HOOK_WITHIN_S = 8.0
+MAX_INPUT = 2**20
+LATER = (
+    "The shared memory could not be read in time for the start of this session. Call the tool "
+    "memory_startup before work that may depend on earlier sessions."
+)
+
+
+@click.command("brief", epilog=f"{EXAMPLE}\n\n{EPILOG}")
+@click.option("--client", "platform", default="cli", help="For a session of this client.")
+@click.option(
+    "--max-chars",
+    type=click.IntRange(500, MOST_CHARS),
+    default=MOST_CHARS,
+    show_default=True,
+    help="The longest it may become.",
+)
+@click.option("--hook", is_flag=True, help="Answer a client's session-start hook, as JSON.")
+def command(*, platform: str, max_chars: int, hook: bool) -> int:
+    """Print what a new session is told: profile, pins, open promises, projects, recent turns.
+
+    With --hook the answer is one JSON object and the exit code 0, whatever happens: a memory that
+    cannot be reached must not stop a session from starting.
+    """
+    if hook:
+        _answer_hook(platform, max_chars)
+    emit_text(asyncio.run(_brief(load_settings(), platform, max_chars)))
+    return EXIT_OK
+
+
+def _answer_hook(platform: str, max_chars: int) -> None:
+    """Never returns: prints the one object and ends the process, in time and with code 0."""
+    out = os.dup(1)
+    # Nothing else may come out there, whatever a library prints.
+    os.dup2(2, 1)
+    first = threading.Lock()
+
+    def finish(answer: dict[str, Any]) -> None:
+        if first.acquire(blocking=False):
+            with suppress(OSError):
+                # ASCII, since a client may read the pipe in any encoding.
+                os.write(out, json.dumps(answer).encode("ascii") + b"\n")
+            os._exit(EXIT_OK)
+
+    timer = threading.Timer(HOOK_WITHIN_S, lambda: finish(envelope(LATER)))
+    timer.daemon = True
+    timer.start()
+    try:
+        # A session that our own work started must not start more of it.
+        if not enter_hook():
+            finish({})
+        asked_by = _asking(platform, sys.stdin.buffer.read(MAX_INPUT))
+        text = asyncio.run(_brief(load_settings(), asked_by, max_chars))
+        finish(envelope(text))
+    except BaseException:  # noqa: BLE001 (a hook that fails costs the client its session's start)
+        finish(envelope(LATER))
+
+
+def envelope(text: str) -> dict[str, Any]:
+    """The one form that every client with such a hook understands."""
+    return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}
+
+
+def _asking(platform: str, payload: bytes) -> str:
+    # Other clients run Claude Code's hooks too, and give themselves away by their spelling.
+    with suppress(ValueError, RecursionError):
+        given = json.loads(payload)
+        if isinstance(given, dict) and "hookEventName" in given:
+            return "other"
+    return platform
+
+
+async def _brief(settings: Settings, platform: str, max_chars: int) -> str:
+    async with open_for(settings, "brief") as pool:
+        briefing = Briefing(
+            pool.database,
+            SystemClock(),
+            zone=settings.time_zone,
+            token_limit=min(
+                settings.short_term_token_limit,
+                int(min(max_chars, STARTUP_MAX_CHARS) / BRIEF_CHARS_PER_TOKEN),
+            ),
+        )
+        reader = Reader(pool.user_id, platform, settings.device_name)
+        made = await briefing.startup(reader, days=settings.short_term_days)
+        return truncate(made.text, max_chars)

@@ -1,0 +1,167 @@
+"""`install-client` and `uninstall-client`: our entry in another program's configuration."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from shutil import which
+
+import click
+
+from agents_memory.cli.clients import instructions, unsaved
+from agents_memory.cli.options import EPILOG, as_json
+from agents_memory.cli.output import EXIT_FAILURE, EXIT_OK, emit_json, emit_text
+from agents_memory.cli.pool import load_settings, say
+from agents_memory.clients.entry import Entry, entry_for
+from agents_memory.clients.installing import Plan, carry_out, plan_install, plan_removal
+from agents_memory.clients.known import CLIENTS, Client
+from agents_memory.clients.machine import Machine
+from agents_memory.clock import SystemClock
+from agents_memory.domain.errors import MemoryFault
+from agents_memory.settings.inherited import inherited_environment
+
+INSTALL = "Example: mcp-agents-memory install-client claude-code codex --with-brief"
+UNINSTALL = "Example: mcp-agents-memory uninstall-client claude-code"
+# A client's own command may start that client once, which takes seconds on a slow machine.
+OWN_COMMAND_WITHIN_S = 60.0
+
+_names = click.argument("names", metavar="CLIENT…", nargs=-1, required=True)
+_scope = click.option(
+    "--scope",
+    type=click.Choice(["user", "project", "local"]),
+    default="user",
+    show_default=True,
+    help="For you everywhere, for everybody in this folder, or (Claude Code) for you in it.",
+)
+_dry_run = click.option("--dry-run", is_flag=True, help="Show what would change; change nothing.")
+
+
+@click.command("install-client", epilog=f"{INSTALL}\n\n{EPILOG}")
+@_names
+@_scope
+@click.option("--with-brief", is_flag=True, help="Also a hook: the brief at each session's start.")
+@_dry_run
+@as_json
+def install(
+    *, names: tuple[str, ...], scope: str, with_brief: bool, dry_run: bool, as_json: bool
+) -> int:
+    """Put the memory into a client's configuration.
+
+    CLIENT is claude-code, codex, gemini-cli, opencode, cursor, vscode or claude-desktop. The
+    client's own command does it where there is one, else its file is edited: comments stay, and a
+    copy of the file is kept beside it. Doing it again changes nothing.
+    """
+    settings = load_settings()
+    entry = entry_for(settings, sys.executable)
+    machine = Machine.this()
+    for name in unsaved(settings):
+        say(f"note: {name} is set in this shell only; write it into a file of settings")
+    return _each(
+        names,
+        scope,
+        lambda client: plan_install(client, scope, entry, machine, with_brief=with_brief),
+        entry,
+        dry_run=dry_run,
+        as_json=as_json,
+    )
+
+
+@click.command("uninstall-client", epilog=f"{UNINSTALL}\n\n{EPILOG}")
+@_names
+@_scope
+@_dry_run
+@as_json
+def uninstall(*, names: tuple[str, ...], scope: str, dry_run: bool, as_json: bool) -> int:
+    """Take the memory, and its hook, out of a client's configuration; what is stored stays."""
+    machine = Machine.this()
+    return _each(
+        names,
+        scope,
+        lambda client: plan_removal(client, scope, machine),
+        None,
+        dry_run=dry_run,
+        as_json=as_json,
+    )
+
+
+def _each(
+    names: Sequence[str],
+    scope: str,
+    planned: Callable[[Client], Plan],
+    entry: Entry | None,
+    *,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    clients = [_client(name, scope) for name in dict.fromkeys(names)]
+    report: list[dict[str, object]] = []
+    for client in clients:
+        try:
+            report.append(_one(client, planned(client), dry_run=dry_run, quiet=as_json))
+        except MemoryFault as fault:
+            report.append({"client": client.name, "ok": False, "error": str(fault)})
+            say(f"{client.label}: {fault}")
+            if entry is not None:
+                say("Nothing was changed there. To do it by hand:")
+                say("\n".join(instructions(entry).values()))
+    if as_json:
+        emit_json(report)
+    return EXIT_OK if all(one["ok"] for one in report) else EXIT_FAILURE
+
+
+def _client(name: str, scope: str) -> Client:
+    client = CLIENTS.get(name)
+    if client is None:
+        raise click.BadParameter(f"{name!r} is none of {', '.join(CLIENTS)}", param_hint="CLIENT")
+    if scope not in client.scopes:
+        raise click.BadParameter(
+            f"{client.label} has {' and '.join(client.scopes)} only", param_hint="--scope"
+        )
+    return client
+
+
+def _one(client: Client, plan: Plan, *, dry_run: bool, quiet: bool) -> dict[str, object]:
+    tell = say if quiet else emit_text
+    copies: list[str] = []
+    if plan.nothing_to_do:
+        tell(f"{client.label}: nothing to change")
+    elif dry_run:
+        for command in plan.commands:
+            tell(f"{client.label}: would run {' '.join(command)}, if it is installed")
+        for edit in plan.edits:
+            tell(f"{client.label}: {edit.file} would become\n{edit.diff()}")
+    else:
+        for edit in plan.edits:
+            tell(edit.diff())
+        copies = [str(copy) for copy in carry_out(plan, _run, SystemClock().now())]
+        kept = f" (the file as it was: {', '.join(copies)})" if copies else ""
+        tell(f"{client.label}: done{kept}")
+    for remark in plan.remarks:
+        tell(f"{client.label}: {remark}")
+    return {
+        "client": client.name,
+        "ok": True,
+        "changed": not plan.nothing_to_do and not dry_run,
+        "files": [str(edit.file) for edit in plan.edits],
+        "diffs": [edit.diff() for edit in plan.edits],
+        "commands": plan.commands,
+        "copies": copies,
+        "remarks": plan.remarks,
+    }
+
+
+def _run(command: Sequence[str]) -> bool:
+    program = which(command[0])
+    if program is None:
+        return False
+    try:
+        end = subprocess.run(
+            [program, *command[1:]],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=OWN_COMMAND_WITHIN_S,
+            env=inherited_environment(),
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return end.returncode == 0

@@ -1,0 +1,115 @@
+"""A configuration file's text, JSON or TOML, read and changed at one member; the rest stays."""
+
+import copy
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from agents_memory.clients import json_text
+from agents_memory.domain.errors import MemoryFault
+
+
+class Unreadable(MemoryFault):
+    """The file is not in the form its client reads, so that we leave it alone."""
+
+
+def find(file: Path, text: str, keys: Sequence[str]) -> Any:
+    """The value of the member at `keys`, None when there is none. Raises Unreadable."""
+    try:
+        value: Any = tomlkit.parse(text).unwrap() if _is_toml(file) else json_text.read(text)
+    except (TOMLKitError, json_text.NotJson, RecursionError) as error:
+        raise Unreadable(f"{file} cannot be read: {error}") from error
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def with_member(file: Path, text: str, keys: Sequence[str], value: object) -> str:
+    """`text` with `value` at `keys`; checked to hold that and to be otherwise the same.
+
+    Raises Unreadable.
+    """
+    before = find(file, text, ())
+    try:
+        if _is_toml(file):
+            after = _toml_with(text, keys, value)
+        else:
+            after = json_text.with_value(text, keys, value)
+    except (TOMLKitError, json_text.NotJson, TypeError) as error:
+        raise Unreadable(f"{file} cannot be changed: {error}") from error
+    expected = copy.deepcopy(before) if before is not None else {}
+    _put(expected, keys, value)
+    return _checked(file, after, expected)
+
+
+def without_member(file: Path, text: str, keys: Sequence[str | int]) -> str:
+    """`text` without what is at `keys`; checked to be otherwise the same. Raises Unreadable."""
+    expected = copy.deepcopy(find(file, text, ()))
+    holder = expected
+    for key in keys[:-1]:
+        holder = holder[key]
+    del holder[keys[-1]]
+    if _is_toml(file):
+        document = tomlkit.parse(text)
+        node: Any = document
+        for key in keys[:-1]:
+            node = node[key]
+        del node[keys[-1]]
+        return _checked(file, tomlkit.dumps(document), expected)
+    return _checked(file, json_text.without(text, keys), expected)
+
+
+def _checked(file: Path, after: str, expected: Any) -> str:
+    found = find(file, after, ())
+    if _is_toml(file):
+        # A TOML table that holds nothing may have no place in the text.
+        found, expected = _filled(found), _filled(expected)
+    if found != expected:
+        raise Unreadable(f"{file} has a form that cannot be changed safely")
+    return after
+
+
+def _filled(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    filled = {key: _filled(item) for key, item in value.items()}
+    return {key: item for key, item in filled.items() if item != {}}
+
+
+def _put(holder: Any, keys: Sequence[str], value: object) -> None:
+    for key in keys[:-1]:
+        holder = holder.setdefault(key, {})
+    if isinstance(holder, list):
+        holder.append(value)
+    else:
+        holder[keys[-1]] = value
+
+
+def _toml_with(text: str, keys: Sequence[str], value: object) -> str:
+    document = tomlkit.parse(text)
+    node: Any = document
+    for depth, key in enumerate(keys[:-1]):
+        if key not in node:
+            node[key] = tomlkit.table(is_super_table=depth == 0)
+        node = node[key]
+    if isinstance(value, dict) and isinstance(node.get(keys[-1]), dict):
+        _update(node[keys[-1]], value)
+    else:
+        node[keys[-1]] = value
+    return tomlkit.dumps(document)
+
+
+def _update(table: Any, value: dict[str, object]) -> None:
+    # In place, so that the comments beside what stays the same stay too.
+    for key in [key for key in table if key not in value]:
+        del table[key]
+    for key, item in value.items():
+        if key not in table or table[key] != item:
+            table[key] = item
+
+
+def _is_toml(file: Path) -> bool:
+    return file.suffix == ".toml"

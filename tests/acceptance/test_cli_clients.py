@@ -1,0 +1,134 @@
+"""F118, F61: installed into a client, and what its session-start hook gets, by real processes."""
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.command_line import CommandLine, on_pool
+from tests.conftest import Pool
+
+AWAY = {"DATABASE_URL": "postgresql://me:s3cret-word@127.0.0.1:1/memory"}
+STARTED = b'{"hook_event_name": "SessionStart", "source": "startup", "session_id": "s"}'
+
+
+@pytest.fixture
+def line(pool: Pool, tmp_path: Path) -> CommandLine:
+    return on_pool(pool, tmp_path)
+
+
+def context_of(stdout: str) -> str:
+    answer: dict[str, Any] = json.loads(stdout)
+    assert set(answer) == {"hookSpecificOutput"}
+    assert answer["hookSpecificOutput"]["hookEventName"] == "SessionStart"
+    assert set(answer["hookSpecificOutput"]) == {"hookEventName", "additionalContext"}
+    return str(answer["hookSpecificOutput"]["additionalContext"])
+
+
+def test_a_dry_run_shows_and_changes_nothing(tmp_path: Path) -> None:
+    ended = CommandLine(tmp_path).run("install-client", "cursor", "--dry-run", "--with-brief")
+    assert ended.code == 0, ended.stderr
+    assert '+    "memory": {' in ended.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_installing_and_leaving_give_the_client_its_file_back(tmp_path: Path) -> None:
+    file = tmp_path / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text('{\n  // mine\n  "mcpServers": {\n    "a": {"command": "b"}\n  }\n}\n')
+    before = file.read_text()
+    line = CommandLine(tmp_path)
+    ended = line.run("install-client", "cursor", "--json")
+    assert ended.json[0]["changed"] is True
+    assert ended.json[0]["copies"]
+    assert line.run("install-client", "cursor", "--json").json[0]["changed"] is False
+    assert line.run("uninstall-client", "cursor").code == 0
+    assert file.read_text() == before
+
+
+def test_a_clients_own_command_is_run(tmp_path: Path) -> None:
+    """A stand-in for Claude Code, which writes down how it was called."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    claude = programs / "claude"
+    claude.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/called\n')
+    claude.chmod(stat.S_IRWXU)
+    line = CommandLine(tmp_path, {"PATH": f"{programs}:{os.environ['PATH']}"})
+    ended = line.run("install-client", "claude-code")
+    assert ended.code == 0, ended.stderr
+    called = (tmp_path / "called").read_text()
+    assert called.startswith("mcp add --scope user memory -- /")
+    assert called.endswith(" -I -m hot\n")
+    # It did nothing, so the file was edited in its place.
+    assert json.loads((tmp_path / ".claude.json").read_text())["mcpServers"]["memory"]
+
+
+@pytest.mark.parametrize("words", [("emacs",), ("claude-desktop", "--scope", "project"), ()])
+def test_what_there_is_not_is_a_usage_error(words: tuple[str, ...], tmp_path: Path) -> None:
+    ended = CommandLine(tmp_path).run("install-client", *words)
+    assert ended.code == 2
+    assert "error:" in ended.stderr
+
+
+def test_a_file_we_cannot_read_is_left_and_the_snippet_shown(tmp_path: Path) -> None:
+    file = tmp_path / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text("{ broken")
+    ended = CommandLine(tmp_path).run("install-client", "cursor")
+    assert ended.code == 1
+    assert "line 1" in ended.stderr
+    assert '"mcpServers"' in ended.stderr
+    assert file.read_text() == "{ broken"
+
+
+def test_a_hook_gets_the_brief_in_the_one_form(line: CommandLine) -> None:
+    line.run("memory", "add", "--text", "Mara prefers tabs", "--kind", "preference", "--pin")
+    ended = line.run("brief", "--hook", "--client", "codex", stdin=STARTED)
+    assert ended.code == 0
+    assert len(context_of(ended.stdout)) <= 9_500
+
+
+@pytest.mark.parametrize("payload", [b"", b"\xff\x00", b"[" * 5000, STARTED * 20_000])
+def test_whatever_a_hook_is_told_it_answers(payload: bytes, line: CommandLine) -> None:
+    ended = line.run("brief", "--hook", stdin=payload)
+    assert ended.code == 0
+    assert "recalled" in context_of(ended.stdout)
+
+
+def test_in_any_trouble_a_hook_answers_and_succeeds(tmp_path: Path) -> None:
+    """A database that is away, settings that are wrong: the session starts all the same."""
+    for settings in (AWAY, {"DATABASE_URL": "nonsense"}, {"MEMORY_CONFIG_PATH": "/none"}, {}):
+        ended = CommandLine(tmp_path, settings).run("brief", "--hook", stdin=STARTED)
+        assert ended.code == 0
+        assert "memory_startup" in context_of(ended.stdout)
+        assert "s3cret-word" not in ended.stdout + ended.stderr
+
+
+def test_a_session_that_a_hook_started_gets_nothing(line: CommandLine) -> None:
+    """Hook recursion: a session started by our own work must not start more of it."""
+    within = CommandLine(line.home, {**line.settings, "_MCP_AGENTS_MEMORY_HOOK": "1"})
+    ended = within.run("brief", "--hook", stdin=STARTED)
+    assert ended.code == 0
+    assert json.loads(ended.stdout) == {}
+
+
+def test_the_doctor_starts_what_a_client_would_start(line: CommandLine) -> None:
+    line.run("install-client", "claude-code", "--with-brief")
+    file = line.home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text('{"mcpServers": {"memory": {"command": "/no/such/python"}}}')
+    # A client passes on nothing of the shell, so the settings have to be in a file.
+    settings = line.home / "memory.env"
+    settings.write_text("".join(f'{name}="{value}"\n' for name, value in line.settings.items()))
+    settings.chmod(0o600)
+    configured = CommandLine(line.home, {"MEMORY_CONFIG_PATH": str(settings)})
+    configured.run("install-client", "claude-code", "--with-brief")
+    ended = configured.run("doctor", "--clients", "--json")
+    checks = {check["name"]: check for check in ended.json["checks"]}
+    assert checks["claude-code:user"]["outcome"] == "ok", checks["claude-code:user"]
+    assert checks["claude-code:user brief"]["outcome"] == "ok"
+    assert checks["cursor:user"]["outcome"] == "failed"
+    assert "install-client cursor" in checks["cursor:user"]["fix"]
