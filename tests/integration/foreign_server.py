@@ -25,6 +25,7 @@ from agents_memory.storage.embedded.binaries import locate_binaries
 from agents_memory.storage.embedded.processes import leash, signal_if_alive
 from agents_memory.storage.embedded.programs import Programs
 from agents_memory.storage.embedded.runtime import usable_binaries
+from tests import memory_disk
 from tests.conftest import SCHEMA
 
 PASSWORDS = {
@@ -64,7 +65,9 @@ class ForeignServer:
         self._programs = Programs(usable_binaries(locate_binaries(), account), account)
         self._lock = os.open(os.devnull, os.O_RDONLY)
         # Short, since the path of a socket has room for about 100 bytes.
-        self.base = Path(tempfile.mkdtemp(prefix="foreign-", dir="/tmp"))
+        self.base = memory_disk.make_folder() or Path(
+            tempfile.mkdtemp(prefix="foreign-", dir="/tmp")
+        )
         if not account.is_us:
             os.chown(self.base, account.uid, account.gid)
         self.port = free_port()

@@ -12,6 +12,7 @@ from agents_memory.services.status import report
 from agents_memory.storage import leadership, messages, vectors, work
 from agents_memory.storage.connections import Database
 from cold.fence import fenced
+from cold.guard import Hung
 from cold.worker import Finish
 from tests.conftest import Pool
 from tests.factories import Services
@@ -217,6 +218,20 @@ async def test_an_item_that_ends_the_process_each_time_is_parked_untried(
     assert await _embedded(cold_database) == set(ids[1:])
 
 
+async def test_work_that_hangs_ends_the_daemon_with_its_attempt_counted(
+    use: Services, cold_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """E16: a hung thread goes only with its process, and the lead must not hang with it."""
+    monkeypatch.setattr("cold.attempt.HUNG_S", 0.5)
+    await use.say(TURNS[0])
+    embedder = FakeEmbedder()
+    embedder.gate.clear()
+    with pytest.raises(Hung, match="start the daemon again"):
+        await drain(cold_database, embedder)
+    [row] = await _rows(cold_database, "embed")
+    assert row["attempts"] == 1
+
+
 async def test_rows_of_a_dead_term_are_taken_at_once(
     use: Services, cold_database: Database
 ) -> None:
@@ -297,7 +312,7 @@ async def test_a_lost_database_gives_the_attempt_back(
         other = pool.database("memory_cold")
         await query(
             other,
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
             "WHERE usename = current_user AND datname = current_database() "
             "AND pid <> pg_backend_pid()",
         )
