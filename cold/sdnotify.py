@@ -15,9 +15,9 @@ class Notifier:
         self._address = environ.get("NOTIFY_SOCKET", "")
         self._watchdog_s = _watchdog(environ)
 
-    def ready(self) -> None:
-        """The pool is open; the daemon leads or stands by."""
-        self._send("READY=1")
+    def ready(self, text: str) -> None:
+        """The daemon leads or stands by, as `text` says; safe to repeat."""
+        self._send(f"READY=1\nSTATUS={text}")
 
     def status(self, text: str) -> None:
         """One line for `systemctl status`."""

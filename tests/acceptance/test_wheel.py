@@ -157,7 +157,10 @@ def test_only_the_four_packages_can_be_imported_and_from_the_installation(
 
 def test_the_units_are_installed_beside_the_command(installed: Installed) -> None:
     units = installed.prefix / "share" / "mcp-agents-memory" / "systemd"
-    assert list(units.glob("*.service"))
+    assert {path.name for path in units.glob("*/*.service")} >= {
+        "agents-memory-cold.service",
+        "agents-memory-capture.service",
+    }
 
 
 def test_a_control_decoy_is_run_where_python_is_not_isolated(

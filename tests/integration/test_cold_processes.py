@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -242,24 +241,6 @@ async def test_a_wrong_setting_is_named(pool: Pool, tmp_path: Path) -> None:
     async with daemon(pool, tmp_path, EMBEDDING_MODEL="nonesuch") as started:
         assert await started.ended() == 1
     assert "nonesuch" in repr(started.lines)
-
-
-async def test_systemd_is_told_what_goes_on(pool: Pool, tmp_path: Path) -> None:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
-        address = tmp_path / "notify"
-        channel.bind(str(address))
-        channel.setblocking(False)
-        async with daemon(pool, tmp_path, NOTIFY_SOCKET=str(address)) as started:
-            await started.said("leader_elected")
-            started.process.terminate()
-            assert await started.ended() == 0
-        told = []
-        while True:
-            try:
-                told.append(channel.recv(4096).decode())
-            except BlockingIOError:
-                break
-    assert told == ["READY=1", "STATUS=stands by", "STATUS=leads the pool, term 1", "STOPPING=1"]
 
 
 async def test_a_kept_daemon_ends_with_the_process_that_started_it(
