@@ -1,5 +1,6 @@
 """One try at some items of one stage: what was worked out is settled, what failed is put off."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, assert_never
 
@@ -15,12 +16,14 @@ from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.work import Claim
 from cold.account import Account
 from cold.fence import fenced
-from cold.guard import Done, Guard, ModelAway, Outcome, Park, RetryLater
+from cold.guard import Done, Guard, Hung, ModelAway, Outcome, Park, RetryLater
 from cold.passes.protocol import Pass
 from cold.stopping import Stop, Stopped
 
 log = get_logger()
 
+# Far beyond what the slowest model needs for a batch.
+HUNG_S = 3600.0
 # Never the fault of the item that is being worked on.
 BLAMELESS = (
     DatabaseUnavailable,
@@ -28,6 +31,7 @@ BLAMELESS = (
     ModelAway,
     SchemaMismatch,
     Deposed,
+    Hung,
     Stopped,
 )
 
@@ -54,14 +58,15 @@ class Attempt:
     async def run(self, batch: Sequence[Claim]) -> None:
         """Settles, puts off or parks each row of the batch.
 
-        Raises what no item is to blame for (BLAMELESS); the rest of the batch stays claimed.
+        Raises what no item is to blame for (BLAMELESS); the rest of the batch stays claimed. After
+        Hung it stays so until the next term, with the attempt counted as for a crash.
         """
         if len(batch) == 1 and (verdict := self._guard.exhausted(batch[0])) is not None:
             # Not even tried: it may have killed the process each time.
             await self._put_off(batch[0], verdict)
             return
         try:
-            worked_out = await self._stop.race(self._prepare(batch))
+            worked_out = await self._stop.race(self._prepare_in_time(batch))
         except BLAMELESS:
             raise
         except Exception as error:  # noqa: BLE001 (one bad item never stops the others)
@@ -71,10 +76,30 @@ class Attempt:
             for claim in batch:
                 await self.run([claim])
             return
+        away: ModelAway | None = None
         for claim, item, result in worked_out:
             if self._stop.asked:
                 raise Stopped
-            await self._settle(claim, item, result)
+            try:
+                await self._settle(claim, item, result)
+            except ModelAway as error:
+                # What was answered beside it is worth keeping.
+                away = away or error
+        if away is not None:
+            raise away
+
+    async def _prepare_in_time(self, batch: Sequence[Claim]) -> list[tuple[Claim, Any, Any]]:
+        limit = asyncio.timeout(HUNG_S)
+        try:
+            async with limit:
+                return await self._prepare(batch)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise Hung(
+                f"the stage {self._step.stage} hung for {HUNG_S / 60:.0f} minutes; start the "
+                "daemon again, and look at its model if it comes back"
+            ) from None
 
     async def _prepare(self, batch: Sequence[Claim]) -> list[tuple[Claim, Any, Any]]:
         """Each claim with its item and result; both None when the item is no longer there."""

@@ -48,6 +48,10 @@ class ItemFault(MemoryFault):
     """The item itself, not a lost resource, is why a pass failed; the text holds no content."""
 
 
+class Hung(MemoryFault):
+    """Work that should long have ended has not; only a new process gets rid of a hung thread."""
+
+
 class ModelAway(MemoryFault):
     """No language model can be asked now; the item was not tried, and its stage waits."""
 

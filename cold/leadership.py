@@ -12,7 +12,7 @@ from agents_memory.storage.connections import Database, DedicatedConnection
 from agents_memory.storage.faults import translated
 from agents_memory.storage.leadership import Leader
 from cold.guard import Backoff
-from cold.stopping import Stop, Stopped
+from cold.stopping import Stop, Stopped, end
 
 T = TypeVar("T")
 Work = Callable[[int], Coroutine[Any, Any, T]]
@@ -22,27 +22,37 @@ log = get_logger()
 # A connection that died without a word would wait for ever, hence a new one now and then.
 WAIT_S = 60.0
 BEAT_LIMIT_S = 3.0
+# A client that froze between two messages of one statement is idle to no timeout of the server, and
+# its transaction would keep the next term from beginning for ever.
+BLOCKED_S = 3.0
+TAKE_LIMIT_S = 30.0
 CLOSE_LIMIT_S = 2.0
-CANCEL_AGAIN_S = 5.0
-RECONNECT = Backoff(0.5, 2, 30)
+# Short, since until then nobody does the work of the pool.
+RECONNECT = Backoff(0.5, 2, 5)
 
 
 class Held(Exception):
-    """Another daemon leads, and we were told not to wait for it; the text says who it is."""
+    """Another daemon leads, and we may not wait for it; the text says who, and what to do."""
 
     def __init__(self, leader: Leader) -> None:
-        who = "one that has only just begun"
-        if leader.holder is not None and leader.since is not None:
-            since = f"{leader.since:%Y-%m-%d %H:%M:%S %Z}"
-            who = f"{leader.holder}, process {leader.pid}, since {since}"
-        super().__init__(f"another daemon leads the pool: {who}")
+        super().__init__(f"{who_leads(leader)}. To let this one lead, stop that one first")
+
+
+def who_leads(leader: Leader) -> str:
+    """Host, process and beginning of the term of whoever holds the lock, for people."""
+    who = "one that has only just begun"
+    if leader.holder is not None and leader.since is not None:
+        since = f"{leader.since:%Y-%m-%d %H:%M:%S %Z}"
+        who = f"{leader.holder}, process {leader.pid}, since {since}"
+    return f"another daemon leads the pool: {who}"
 
 
 class Leadership:
     """The lead of one pool, as one candidate.
 
     `session` are the settings of the connection that holds the lock, `heartbeat_s` seconds between
-    two signs of life on it. Only one coroutine ever uses that connection.
+    two signs of life on it. Only one coroutine ever uses that connection. `standing_by` is called
+    whenever a wait for another one's lead begins.
     """
 
     def __init__(
@@ -55,6 +65,7 @@ class Leadership:
         session: Mapping[str, str] = leadership.LOCK_SESSION,
         heartbeat_s: float = leadership.HEARTBEAT_S,
         backoff: Backoff = RECONNECT,
+        standing_by: Callable[[], None] = lambda: None,
     ) -> None:
         self._database = database
         self._stop = stop
@@ -63,6 +74,7 @@ class Leadership:
         self._session = dict(session)
         self._heartbeat_s = heartbeat_s
         self._backoff = backoff
+        self._standing_by = standing_by
         # Since the last term that lived long enough to show signs of life.
         self._failures = 0
 
@@ -88,15 +100,29 @@ class Leadership:
         try:
             gone = asyncio.Event()
             connection.add_termination_listener(lambda _: gone.set())
-            with translated():
-                epoch = await leadership.take_lead(connection, self._holder, os.getpid())
+            epoch = await self._stop.race(self._take(connection))
             log.info(Action.LEADER_ELECTED, epoch=epoch)
             result = await self._keep(connection, gone, work(epoch))
-            with translated():
-                await leadership.resign_lead(connection, epoch)
+            try:
+                await _within(BEAT_LIMIT_S, leadership.resign_lead(connection, epoch))
+            except DatabaseUnavailable as fault:
+                # The work is done all the same; the next term writes over the row.
+                log.warning(Action.DATABASE_LOST, error=fault)
             return result
         finally:
             await _close(connection)
+
+    async def _take(self, connection: DedicatedConnection) -> int:
+        """Begins the term; what the last leader left open, and may never end, is undone."""
+        schema = self._database.schema
+        begun = leadership.take_lead(connection, self._holder, os.getpid())
+        taking = asyncio.ensure_future(_within(TAKE_LIMIT_S, begun))
+        try:
+            while not (await asyncio.wait({taking}, timeout=BLOCKED_S))[0]:
+                await self._database.run(lambda c: leadership.end_blockers(c, schema))
+            return taking.result()
+        finally:
+            await end([taking])
 
     async def _locked(self) -> DedicatedConnection:
         """A connection that holds the lock of the pool."""
@@ -104,14 +130,20 @@ class Leadership:
         while True:
             connection = await self._stop.race(self._database.connect(**self._session))
             try:
-                with translated():
-                    if await leadership.try_lock(connection, self._database.schema):
-                        return connection
-                    if not self._wait:
-                        raise Held(await leadership.find_leader(connection))
+                attempt = leadership.try_lock(connection, self._database.schema)
+                if await self._stop.race(_within(BEAT_LIMIT_S, attempt)):
+                    return connection
+                asked = leadership.find_leader(connection)
+                leader = await self._stop.race(_within(BEAT_LIMIT_S, asked))
+                if not self._wait:
+                    raise Held(leader)
                 if not told:
-                    log.info(Action.LEADER_WAITING)
+                    reason = f"{who_leads(leader)}. This one takes over when that one ends"
+                    log.info(Action.LEADER_WAITING, reason=reason)
+                    self._standing_by()
                     told = True
+                # Whoever can wait is well: the next loss is the first.
+                self._failures = 0
                 await self._stop.race(self._blocked(connection))
                 return connection
             except TimeoutError:
@@ -144,18 +176,17 @@ class Leadership:
                     raise DatabaseUnavailable(
                         "the connection that held the lead ended; the lead is sought anew"
                     )
-                with translated():
-                    async with asyncio.timeout(BEAT_LIMIT_S):
-                        await leadership.beat(connection)
+                await _within(BEAT_LIMIT_S, leadership.beat(connection))
                 self._failures = 0
         finally:
-            ended.cancel()
-            while not task.done():
-                # Again and again: before Python 3.12 a wait that ends at the moment it is cancelled
-                # swallows the cancellation, and work that went on would keep the lead from us.
-                task.cancel()
-                await asyncio.wait({task}, timeout=CANCEL_AGAIN_S)
-            await asyncio.gather(task, ended, return_exceptions=True)
+            await end([task, ended])
+
+
+async def _within(limit_s: float, call: Coroutine[Any, Any, T]) -> T:
+    """What `call` returns; DatabaseUnavailable also when no answer comes in time."""
+    with translated():
+        async with asyncio.timeout(limit_s):
+            return await call
 
 
 async def _close(connection: DedicatedConnection) -> None:

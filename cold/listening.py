@@ -27,7 +27,8 @@ async def listen(database: Database, wake: asyncio.Event) -> None:
             connection = await database.connect()
             try:
                 with translated():
-                    await notify.listen(connection, database.schema, wake.set)
+                    async with asyncio.timeout(BEAT_LIMIT_S):
+                        await notify.listen(connection, database.schema, wake.set)
                 wake.set()
                 failures = 0
                 await _until_lost(connection)

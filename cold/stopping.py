@@ -3,7 +3,8 @@
 import asyncio
 import os
 import signal
-from collections.abc import Coroutine, Iterator
+import threading
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -13,6 +14,9 @@ T = TypeVar("T")
 
 log = get_logger()
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+CANCEL_AGAIN_S = 5.0
+# Longer than the longest statement of a write that is being ended.
+END_WITHIN_S = 60.0
 
 
 class Stopped(Exception):
@@ -39,7 +43,7 @@ class Stop:
         try:
             await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            await _end(tasks)
+            await end(tasks)
         return self.asked
 
     async def race(self, work: Coroutine[Any, Any, T]) -> T:
@@ -64,14 +68,25 @@ async def first(*branches: Coroutine[Any, Any, T]) -> T:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         ended = next(task for task in tasks if task.done())
     finally:
-        await _end(tasks)
+        await end(tasks)
     return ended.result()
 
 
-async def _end(tasks: list[asyncio.Task[Any]]) -> None:
-    for task in tasks:
-        task.cancel()
+async def end(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    """Cancels the tasks until each has ended, also when the caller is cancelled meanwhile."""
+    told: asyncio.CancelledError | None = None
+    # Again and again: before Python 3.12 a wait that ends at the moment it is cancelled swallows
+    # the cancellation, and a task that went on would keep stop and lead waiting for ever.
+    while alive := [task for task in tasks if not task.done()]:
+        for task in alive:
+            task.cancel()
+        try:
+            await asyncio.wait(alive, timeout=CANCEL_AGAIN_S)
+        except asyncio.CancelledError as cancelled:
+            told = cancelled
     await asyncio.gather(*tasks, return_exceptions=True)
+    if told is not None:
+        raise told
 
 
 @contextmanager
@@ -84,6 +99,7 @@ def stopping_on_signals(stop: Stop) -> Iterator[None]:
             # Nothing has to be tidied up: the server takes back lock and transaction.
             os._exit(128 + number)
         log.info(Action.STOPPING, signal=number.name)
+        end_by_force(128 + number)
         stop.ask()
 
     for number in SIGNALS:
@@ -93,6 +109,16 @@ def stopping_on_signals(stop: Stop) -> Iterator[None]:
     finally:
         for number in SIGNALS:
             loop.remove_signal_handler(number)
+
+
+def end_by_force(code: int) -> None:
+    """Ends the process with `code` if it is still there in a minute.
+
+    The interpreter waits at its end for every thread of an executor, also for one that hangs.
+    """
+    timer = threading.Timer(END_WITHIN_S, os._exit, (code,))
+    timer.daemon = True
+    timer.start()
 
 
 async def ask_when_orphaned(stop: Stop, every_s: float = 2.0) -> Any:
@@ -105,4 +131,5 @@ async def ask_when_orphaned(stop: Stop, every_s: float = 2.0) -> Any:
         await asyncio.sleep(every_s)
         if os.getppid() != parent and not stop.asked:
             log.info(Action.STOPPING, reason="the keeper is gone")
+            end_by_force(1)
             stop.ask()

@@ -63,6 +63,14 @@ async def take_lead(connection: Connection, holder: str, pid: int) -> int:
     return int(await connection.fetchval(SQL["take_lead"].sql, holder, pid))
 
 
+async def end_blockers(connection: Connection, schema: str) -> None:
+    """Ends our role's sessions that keep the holder of the lock from beginning its term.
+
+    What they had begun to write is undone, as it would be by the fence.
+    """
+    await connection.execute(SQL["end_blockers"].sql, lock_key(schema))
+
+
 async def hold_epoch(connection: Connection, epoch: int) -> None:
     """The first statement of every write of the cold path.
 

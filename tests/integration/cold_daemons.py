@@ -6,7 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from agents_memory.clock import Clock
 from agents_memory.domain.errors import EmbedderUnavailable
@@ -21,7 +21,6 @@ from cold.llm.port import LanguageModel
 from cold.passes.librarianship import Librarianship
 from cold.stopping import Stop
 from cold.worker import Finish, Pace, Worker
-from tests.conftest import Pool
 from tests.fakes import ManualClock
 
 LIMIT_S = 30.0
@@ -98,6 +97,7 @@ def worker(
     max_attempts: int = 3,
     policy: Policy | None = None,
     models: LanguageModel | None = None,
+    at_once: int = 1,
     librarianship: Librarianship | None = None,
 ) -> Worker:
     """The worker as the daemon composes it, with a clock that stands still."""
@@ -110,6 +110,7 @@ def worker(
         max_attempts=max_attempts,
         policy=policy,
         models=models,
+        at_once=at_once,
         librarianship=librarianship,
     )
 
@@ -165,6 +166,12 @@ async def value(database: Database, sql: str, *arguments: Any) -> Any:
         return await connection.fetchval(sql, *arguments)
 
 
+class Reached(Protocol):
+    """A pool with a way to it."""
+
+    def url(self, role: str) -> str: ...
+
+
 class Daemon:
     """`python -I -m cold` on a pool; what it logs can be waited for."""
 
@@ -211,7 +218,7 @@ class Daemon:
         return line
 
 
-def environment(pool: Pool, home: Path, **changes: str) -> dict[str, str]:
+def environment(pool: Reached, home: Path, **changes: str) -> dict[str, str]:
     """Everything a daemon on `pool` is told: the hashing embedder, and no look but for a hint."""
     return {
         "HOME": str(home),
@@ -226,10 +233,12 @@ def environment(pool: Pool, home: Path, **changes: str) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def daemon(pool: Pool, home: Path, *arguments: str, **changes: str) -> AsyncIterator[Daemon]:
-    """A real daemon on `pool`; killed at the end if it still runs."""
+async def daemon(
+    pool: Reached, home: Path, *arguments: str, prefix: Sequence[str] = (), **changes: str
+) -> AsyncIterator[Daemon]:
+    """A real daemon on `pool`, by the command `prefix`; killed at the end if it still runs."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-I", "-m", "cold", *arguments,
+        *prefix, sys.executable, "-I", "-m", "cold", *arguments,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

@@ -24,6 +24,11 @@ WAITS = (
     "AND wait_event = 'advisory' AND datname = current_database()"
 )
 
+TAKING = (
+    "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
+    "AND query LIKE '-- take_lead%' AND datname = current_database()"
+)
+
 
 class Term:
     """Work that records its terms and goes on until it is let go or cancelled."""
@@ -108,7 +113,7 @@ async def test_work_that_swallows_its_cancellation_is_cancelled_until_it_ends(
     cold_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """E13: before Python 3.12 a wait that ends as it is cancelled lets the work go on."""
-    monkeypatch.setattr("cold.leadership.CANCEL_AGAIN_S", 0.01)
+    monkeypatch.setattr("cold.stopping.CANCEL_AGAIN_S", 0.01)
     begun: asyncio.Queue[int] = asyncio.Queue()
     deaf = 3
 
@@ -133,6 +138,73 @@ async def test_work_that_swallows_its_cancellation_is_cancelled_until_it_ends(
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_stop_ends_a_take_over_that_is_held_up(
+    cold_database: Database, owner_database: Database
+) -> None:
+    """E9: a migration, or an old write, may keep the term from beginning for a while."""
+    stop = Stop()
+    async with owner_database.transaction() as connection:
+        await connection.execute("SELECT FROM leader FOR SHARE")
+        taking = asyncio.create_task(_candidate(cold_database, stop).run(Term()))
+        await until(cold_database, lambda c: c.fetchval(TAKING), "the take-over is held up")
+        stop.ask()
+        async with asyncio.timeout(LIMIT_S):
+            with pytest.raises(Stopped):
+                await taking
+    assert await value(cold_database, "SELECT epoch FROM leader") == 0
+
+
+async def test_a_take_over_that_lost_its_server_is_begun_again(
+    cold_database: Database, owner_database: Database
+) -> None:
+    """E1: the database restarts while one is about to lead."""
+    term = Term()
+    async with owner_database.transaction() as connection:
+        await connection.execute("SELECT FROM leader FOR SHARE")
+        running = _running(_candidate(cold_database), term)
+        await running.__aenter__()
+        await until(cold_database, lambda c: c.fetchval(TAKING), "the take-over is held up")
+        await _end_session_of_the_lock(cold_database)
+    try:
+        assert await _next(term) == 1
+    finally:
+        await running.__aexit__(None, None, None)
+
+
+async def test_a_write_of_the_last_term_that_never_ends_is_undone_by_the_next(
+    cold_database: Database, other_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B16: a client that froze inside a statement runs into no timeout of the server."""
+    monkeypatch.setattr("cold.leadership.BLOCKED_S", 0.05)
+    term = Term()
+
+    async def write() -> None:
+        async with other_database.transaction() as connection:
+            await rows.hold_epoch(connection, 0)
+            async with _running(_candidate(cold_database), term):
+                assert await _next(term) == 1
+            await connection.execute("UPDATE leader SET holder = 'deposed'")
+
+    with pytest.raises(DatabaseUnavailable):
+        await write()
+    assert (await cold_database.run(rows.find_leader)).holder == "here"
+
+
+async def test_the_result_counts_also_when_the_lead_cannot_be_resigned(
+    cold_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was done is not done again because the server went away at the very end."""
+
+    async def resign_lead(*_: object) -> None:
+        raise ConnectionResetError
+
+    monkeypatch.setattr("agents_memory.storage.leadership.resign_lead", resign_lead)
+    term = Term()
+    term.enough.set()
+    assert await _candidate(cold_database).run(term) == 1
+    assert term.begun.qsize() == 1
 
 
 async def test_a_term_that_ends_in_order_is_resigned(cold_database: Database) -> None:
@@ -175,7 +247,9 @@ async def test_whoever_does_not_want_to_wait_is_told_so(
     first = Term()
     async with _running(_candidate(cold_database), first):
         epoch = await _next(first)
-        with pytest.raises(Held):
+        with pytest.raises(
+            Held, match=rf"here, process {os.getpid()}, since .*stop that one first"
+        ):
             await _candidate(other_database, wait=False).run(Term())
         assert (await cold_database.run(rows.find_leader)).epoch == epoch
 

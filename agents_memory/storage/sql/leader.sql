@@ -2,6 +2,15 @@
 -- A new term begins; every write of an older term is refused from here on.
 UPDATE leader SET epoch = epoch + 1, holder = $1, pid = $2, since = now() RETURNING epoch
 
+-- name: end_blockers
+-- Writes of an older term that keep the holder of the lock waiting are undone with their sessions.
+SELECT pg_terminate_backend(a.pid) FROM pg_locks l
+CROSS JOIN LATERAL unnest(pg_blocking_pids(l.pid)) AS blocker (pid)
+JOIN pg_stat_activity a ON a.pid = blocker.pid AND a.usename = current_user
+WHERE l.locktype = 'advisory' AND l.granted
+  AND l.classid = ($1::bigint >> 32)::oid AND l.objid = ($1::bigint & 4294967295)::oid
+  AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+
 -- name: hold_epoch
 -- The fence: a row only while this term leads, and no other can begin before the transaction ends;
 -- a holder that freezes in the middle of it gives way after ten seconds.

@@ -2,6 +2,9 @@
 
 import asyncio
 import os
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -117,3 +120,47 @@ async def test_an_orphan_asks_for_the_stop(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(Stopped):
         await stop.race(_never())
     watching.cancel()
+
+
+async def test_a_stop_outlives_work_that_swallows_its_first_cancellation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """E9: before Python 3.12 a wait that ends as it is cancelled lets the work go on."""
+    monkeypatch.setattr("cold.stopping.CANCEL_AGAIN_S", 0.01)
+    stop, begun, swallowed = Stop(), asyncio.Event(), []
+
+    async def work() -> None:
+        begun.set()
+        try:
+            await _never()
+        except asyncio.CancelledError:
+            swallowed.append("once")
+        await _never()
+
+    racing = asyncio.create_task(stop.race(work()))
+    await begun.wait()
+    stop.ask()
+    async with asyncio.timeout(30):
+        with pytest.raises(Stopped):
+            await racing
+    assert swallowed == ["once"]
+
+
+def test_a_thread_that_hangs_does_not_keep_the_process() -> None:
+    """E9: the interpreter would wait for it at its end, for ever."""
+    program = (
+        "import asyncio, os, signal, threading\n"
+        "from cold import stopping\n"
+        "stopping.END_WITHIN_S = 0.1\n"
+        "async def main():\n"
+        "    stop = stopping.Stop()\n"
+        "    with stopping.stopping_on_signals(stop):\n"
+        "        hung = asyncio.get_running_loop().run_in_executor(None, threading.Event().wait)\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "        await stop.rest(3600)\n"
+        "asyncio.run(main())\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, timeout=60, check=False
+    )
+    assert ended.returncode == 128 + signal.SIGTERM
