@@ -86,6 +86,11 @@ class Action(StrEnum):
     CAPTURE_FAILED = "capture_failed"
     CAPTURE_SKIPPED = "capture_skipped"
 
+    SPOOL_BEGUN = "spool_begun"
+    SPOOL_WAITS = "spool_waits"
+    SPOOL_DRAINED = "spool_drained"
+    SPOOL_DAMAGED = "spool_damaged"
+
 
 # Names whose strings come from our code, our settings or a client's handshake, never from what
 # was said or remembered.

@@ -3,6 +3,8 @@
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
 
 from agents_memory.embedding.profiles import Profile
 from agents_memory.storage import migrate
@@ -16,8 +18,17 @@ class BenchPool:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
-    def url(self, role: str) -> str:
-        return self._cluster.dsn(f"memory_{role}")
+    @property
+    def socket(self) -> Path:
+        """Where the server listens."""
+        endpoint = self._cluster.place.endpoint
+        return endpoint.host / f".s.PGSQL.{endpoint.port}"
+
+    def url(self, role: str, folder: Path | None = None) -> str:
+        """The address for a role, by that socket or its namesake in another folder."""
+        endpoint = self._cluster.place.endpoint
+        there = endpoint if folder is None else replace(endpoint, host=folder)
+        return there.dsn(f"memory_{role}")
 
     def database(self, role: str, max_size: int = 8) -> Database:
         return Database(

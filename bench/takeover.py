@@ -1,9 +1,10 @@
-"""How long a pool has no leader after the leading daemon was killed, or froze.
+"""How long a pool has no leader after the leading daemon was killed, froze, or was cut off.
 
     python -m bench.takeover [--runs N]
 
-Two real daemons with default limits; the time runs from the signal to the new term's row. A daemon
-that froze keeps its lock for ten seconds after its last sign of life, by design.
+Two real daemons with default limits, each behind a relay of its own; the time runs from the signal,
+or from the relay's silence (its sockets stay open), to the new term's row. A daemon that gives no
+sign of life keeps its lock for ten seconds, by design.
 """
 
 import argparse
@@ -13,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from agents_memory.embedding.profiles import HASHING
@@ -29,7 +32,51 @@ WAITERS = (
     "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory' "
     "AND datname = current_database()"
 )
-HOW = {"killed": signal.SIGKILL, "frozen": signal.SIGSTOP}
+KINDS = ("killed", "frozen", "cut off")
+
+
+class Relay:
+    """A way to the server's socket that can fall silent while everything stays open."""
+
+    def __init__(self, target: Path) -> None:
+        self._target = target
+        self._folder = tempfile.TemporaryDirectory()
+        self._open = asyncio.Event()
+        self._open.set()
+        self._server: asyncio.Server | None = None
+
+    @property
+    def folder(self) -> Path:
+        """What a client is told as the host."""
+        return Path(self._folder.name)
+
+    async def start(self) -> None:
+        path = self.folder / self._target.name
+        self._server = await asyncio.start_unix_server(self._serve, path)
+
+    def cut(self) -> None:
+        self._open.clear()
+
+    def close(self) -> None:
+        self._open.set()
+        assert self._server is not None, "it was started"
+        self._server.close()
+        self._folder.cleanup()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there, back = await asyncio.open_unix_connection(self._target)
+        # What still passes at the end of the run is cancelled with the loop.
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(self._pass_on(reader, back), self._pass_on(there, writer))
+
+    async def _pass_on(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while data := await source.read(65_536):
+                await self._open.wait()
+                sink.write(data)
+                await sink.drain()
+        await self._open.wait()
+        sink.close()
 
 
 class Daemons:
@@ -37,11 +84,11 @@ class Daemons:
 
     def __init__(self, pool: BenchPool, home: str, watch: Database) -> None:
         self._watch = watch
-        self._running: dict[int, subprocess.Popen[bytes]] = {}
+        self._running: dict[int, tuple[subprocess.Popen[bytes], Relay]] = {}
+        self._pool = pool
         self._environment = {
             "PATH": inherited_environment()["PATH"],
             "HOME": home,
-            "DATABASE_URL": pool.url("cold"),
             "EMBEDDING_MODEL": "hashing",
             "AGENTS_MEMORY_ALLOW_HASH_EMBEDDINGS": "true",
         }
@@ -49,13 +96,7 @@ class Daemons:
     async def ready(self) -> leadership.Leader:
         """Two daemons, of which one leads and one waits; the leader."""
         while len(self._running) < 2:
-            started = subprocess.Popen(  # noqa: ASYNC220 (it is ended by its id, outside the loop)
-                [sys.executable, "-I", "-m", "cold"],
-                env=self._environment,
-                stdin=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            self._running[started.pid] = started
+            await self._start()
         async with asyncio.timeout(LIMIT_S):
             while True:
                 leader = await self._watch.run(leadership.find_leader)
@@ -64,12 +105,19 @@ class Daemons:
                     return leader
                 await asyncio.sleep(GLANCE_S)
 
-    async def depose(self, how: signal.Signals) -> float:
-        """Seconds from the signal to the leader until the next term began."""
+    async def depose(self, kind: str) -> float:
+        """Seconds from what happens to the leader until the next term began."""
         old = await self.ready()
         assert old.pid is not None, "it leads"
+        process, relay = self._running[old.pid]
         began = time.perf_counter()
-        self._running[old.pid].send_signal(how)
+        match kind:
+            case "killed":
+                process.kill()
+            case "frozen":
+                process.send_signal(signal.SIGSTOP)
+            case _:
+                relay.cut()
         async with asyncio.timeout(LIMIT_S):
             while (  # noqa: ASYNC110 (the event is in the server)
                 await self._watch.run(leadership.find_leader)
@@ -83,10 +131,22 @@ class Daemons:
         for pid in list(self._running):
             self._end(pid)
 
+    async def _start(self) -> None:
+        relay = Relay(self._pool.socket)
+        await relay.start()
+        started = subprocess.Popen(  # noqa: ASYNC220 (it is ended by its id, outside the loop)
+            [sys.executable, "-I", "-m", "cold"],
+            env=self._environment | {"DATABASE_URL": self._pool.url("cold", relay.folder)},
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self._running[started.pid] = started, relay
+
     def _end(self, pid: int) -> None:
-        process = self._running.pop(pid)
+        process, relay = self._running.pop(pid)
         process.kill()
         process.wait()
+        relay.close()
 
 
 async def run(runs: int) -> None:
@@ -96,11 +156,11 @@ async def run(runs: int) -> None:
         with tempfile.TemporaryDirectory() as home:
             daemons = Daemons(pool, home, watch)
             try:
-                for name, how in HOW.items():
+                for name in KINDS:
                     took = []
                     for number in range(runs):
                         report.note(f"{name} {number + 1} of {runs}")
-                        took.append(await daemons.depose(how))
+                        took.append(await daemons.depose(name))
                     found[name] = {
                         "p50_s": round(percentile(took, 0.5), 3),
                         "max_s": round(max(took), 3),
@@ -108,7 +168,7 @@ async def run(runs: int) -> None:
             finally:
                 daemons.close()
                 await watch.close()
-    report.table(["leader", "p50 s", "max s"], [(name, *found[name].values()) for name in HOW])
+    report.table(["leader", "p50 s", "max s"], [(name, *found[name].values()) for name in KINDS])
     report.result({**found, **machine()})
 
 

@@ -20,25 +20,37 @@ from agents_memory.storage import work
 from agents_memory.storage.connections import Database
 from agents_memory.storage.notify import Hints
 from cold.account import unfinished
-from cold.guard import Guard
+from cold.guard import Guard, Hung
 from cold.leadership import Held, Leadership
 from cold.llm.port import LanguageModel, Role, Rules
 from cold.passes.calibrate import Calibrate
+from cold.passes.cluster import ARCHIVE_AFTER_DAYS, Cluster
 from cold.passes.context import Context
+from cold.passes.decay import Decay
 from cold.passes.duplicates import Duplicates
 from cold.passes.embed import Embed, EmbedOther
 from cold.passes.embed_memory import EmbedMemory, EmbedMemoryOther
+from cold.passes.embed_summary import EmbedSummary
 from cold.passes.lexeme_statistics import LexemeStatistics
 from cold.passes.librarianship import Librarianship
 from cold.passes.missing_vectors import MissingVectors
 from cold.passes.protocol import Chore
+from cold.passes.prune import LOG_RETENTION_DAYS, Prune
 from cold.passes.retag_by_model import RetagByModel
 from cold.passes.screen import Screen
+from cold.passes.summarise import Summarise
 from cold.passes.tag import Tag
 from cold.passes.tag_upkeep import TagUpkeep
 from cold.passes.vector_index import VectorIndex
 from cold.sdnotify import Notifier
-from cold.stopping import Stop, Stopped, ask_when_orphaned, first, stopping_on_signals
+from cold.stopping import (
+    Stop,
+    Stopped,
+    ask_when_orphaned,
+    end_by_force,
+    first,
+    stopping_on_signals,
+)
 from cold.worker import Finish, Pace, Worker
 
 log = get_logger()
@@ -46,6 +58,8 @@ log = get_logger()
 APPLICATION = "mcp-agents-memory coldpath"
 # The exit code of `--once` when something is left failed, held or parked.
 WORK_LEFT = 4
+# The exit code when work hung, and only a new process helps.
+HUNG = 5
 
 
 def main(
@@ -56,7 +70,7 @@ def main(
 ) -> int:
     """Runs until it is told to stop; 0 when it ended as it should, 1 when something is in its way.
 
-    With `--once`, WORK_LEFT when it could not do all that was due.
+    HUNG when work hung. With `--once`, WORK_LEFT when it could not do all that was due.
 
     `environ` is that of this process unless given. `kept`: the keeper of the embedded database
     started it, so it does not keep that database up, and ends with its parent.
@@ -89,6 +103,10 @@ async def _run(
             code: int = await first(_serve(settings, options, notifier, stop, kept=kept), *sides)
         except Stopped:
             code = 0
+        except Hung as hung:
+            log.error(Action.STOPPED, error=hung)
+            end_by_force(HUNG)
+            return HUNG
     log.info(Action.STOPPED)
     return code
 
@@ -123,21 +141,26 @@ async def _serve(
             policy=load_policy(settings.policy_path),
             upkeep=TagUpkeep.of(settings),
             models=models,
+            at_once=settings.model_calls_at_once,
             librarianship=Librarianship.of(settings),
+            archive_after_days=settings.archive_after_days,
+            log_retention_days=settings.log_retention_days,
         )
         leadership = Leadership(
             opened.database,
             stop,
             holder=settings.device_name,
             wait=not (options.exit_if_held or options.once),
+            standing_by=lambda: notifier.ready("stands by"),
         )
 
         async def lead(epoch: int) -> Finish:
-            notifier.status(f"leads the pool, term {epoch}")
-            return await worker.run(epoch)
+            notifier.ready(f"leads the pool, term {epoch}")
+            try:
+                return await worker.run(epoch)
+            finally:
+                notifier.status(f"lets go of the lead, term {epoch}")
 
-        notifier.ready()
-        notifier.status("stands by")
         log.info(Action.READY, embedder=", ".join(one.profile.id for one in embedders))
         finish = await leadership.run(lead)
         if options.once:
@@ -189,8 +212,11 @@ def compose(
     max_attempts: int,
     policy: Policy | None = None,
     models: LanguageModel | None = None,
+    at_once: int = 1,
     librarianship: Librarianship | None = None,
     upkeep: TagUpkeep | None = None,
+    archive_after_days: int = ARCHIVE_AFTER_DAYS,
+    log_retention_days: int = LOG_RETENTION_DAYS,
 ) -> Worker:
     """The worker with every pass and chore of this version."""
     models = models or Rules()
@@ -200,10 +226,12 @@ def compose(
         [
             Screen(),
             Embed(*embedders),
-            Tag(*embedders, models=models),
+            Tag(*embedders, models=models, at_once=at_once),
             Context(),
             EmbedMemory(*embedders),
             Duplicates(patching),
+            Summarise(models),
+            EmbedSummary(*embedders),
             EmbedOther(*embedders),
             EmbedMemoryOther(*embedders),
         ],
@@ -212,9 +240,12 @@ def compose(
             LexemeStatistics(database, clock),
             VectorIndex(database, clock),
             Calibrate(database, embedders, clock),
+            Decay(database, clock),
             *(upkeep or TagUpkeep()).chores(database, models, clock),
             RetagByModel(database, models, clock),
             *_librarian(database, models, patching, clock, librarianship),
+            Cluster(database, models, clock, archive_after_days),
+            Prune(database, clock, log_retention_days),
         ],
         guard=Guard(max_attempts),
         pace=pace,

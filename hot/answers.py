@@ -42,11 +42,12 @@ class Here(Part):
 
 
 class Item(Part):
-    """One message or memory."""
+    """One message, memory or summary."""
 
-    id: Annotated[int, Field(description="Cite this; messages and memories share one numbering")]
-    kind: Annotated[str, Field(description="message, or the kind of memory (fact, decision…)")]
+    id: Annotated[int, Field(description="Cite this; all items share one numbering")]
+    kind: Annotated[str, Field(description="message, summary, or kind of memory (fact, decision…)")]
     at: Annotated[str, Field(description="When it was said, ISO 8601 with zone")]
+    until: Annotated[str | None, Field(description="Of a summary: when the last was said")] = None
     text: str
     truncated: Annotated[bool | None, Field(description="The text is an excerpt")] = None
     role: Annotated[str | None, Field(description="Who spoke, of messages")] = None
@@ -62,6 +63,9 @@ class Item(Part):
     tags: list[str] | None = None
     score: Annotated[float | None, Field(description="0 to 1 within this answer")] = None
     similarity: Annotated[float | None, Field(description="Likeness in meaning, 0 to 1")] = None
+    messages: Annotated[
+        list[int] | None, Field(description="Of a summary: the archived messages it stands for")
+    ] = None
 
 
 class SearchAnswer(Answer):
@@ -106,14 +110,20 @@ class KnowledgeAnswer(Answer):
 
 
 class SavedAnswer(Answer):
-    """The acknowledgement of a stored message, or that there was no need to store it."""
+    """The acknowledgement of a turn that is stored, or waits, or was no need to store."""
 
     stored: bool
     role: str
+    queued: Annotated[
+        bool | None, Field(description="It is safe on this machine's disk and stored later")
+    ] = None
     skipped: Annotated[
         str | None, Field(description="Why nothing was stored: the session is captured anyway")
     ] = None
     id: int | None = None
+    intake_id: Annotated[str | None, Field(description="Of a queued turn: its name until then")] = (
+        None
+    )
     created_at: str | None = None
     duplicate: Annotated[
         bool | None, Field(description="It was there before; id is the earlier one")
@@ -121,6 +131,7 @@ class SavedAnswer(Answer):
     redactions: Annotated[
         dict[str, int] | None, Field(description="Secrets taken out before storing, by sort")
     ] = None
+    note: Annotated[str | None, Field(description="What queued means, and why")] = None
 
 
 class Citation(Part):

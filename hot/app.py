@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from agents_memory.clock import Clock, SystemClock
 from agents_memory.domain.errors import DatabaseUnavailable, MemoryFault
@@ -17,10 +17,14 @@ from agents_memory.services.brief import STATIC_INSTRUCTIONS, Reader
 from agents_memory.services.opening import open_pool
 from agents_memory.settings import Settings
 from agents_memory.storage.connections import Database
+from agents_memory.storage.spool.store import spool_of
 from agents_memory.storage.users import ensure_user
 from hot.answers import Here
 from hot.services import Services
 from hot.session import Session, working_directory
+
+if TYPE_CHECKING:
+    from hot.saving import Saving
 
 # The daemon and the capturer, run beside the embedded database as long as there are clients.
 LOCAL_SERVICES = ("cold.kept", "ingest.kept")
@@ -67,6 +71,7 @@ class App:
         self._opening: asyncio.Task[Services] | None = None
         self._pool: Pool | None = None
         self._services: Services | None = None
+        self._saving: Saving | None = None
         self._fault: MemoryFault | None = None
 
     def moment(self, time: datetime) -> str:
@@ -105,6 +110,16 @@ class App:
                 "(`mcp-agents-memory doctor` shows what it waits for)"
             ) from None
 
+    @property
+    def saving(self) -> "Saving":
+        """How turns are stored, with or without a database; made by the first that needs it."""
+        if self._saving is None:
+            # With the first turn, not with the start.
+            from hot.saving import Saving
+
+            self._saving = Saving(self.settings, self.clock, self.services)
+        return self._saving
+
     async def instructions(self, client: str | None) -> str:
         """The brief for the server's instructions, or the static text when it is not there in time.
 
@@ -134,6 +149,8 @@ class App:
             self._opening.cancel()
         with suppress(TimeoutError):
             async with asyncio.timeout(CLOSE_WITHIN_S):
+                if self._saving is not None:
+                    await self._saving.close()
                 if self._services is not None:
                     await self._services.close()
                 if pool is not None:
@@ -152,6 +169,9 @@ class App:
             raise
         self._services = Services(self.settings, self.clock, database, user_id, self._open_embedder)
         log.info(Action.DATABASE_READY, database=self.settings.describe_database())
+        if spool_of(self.settings).has_any():
+            # Of a process that is gone; what waits here goes into the pool meanwhile.
+            _ = self.saving
         return self._services
 
 

@@ -50,6 +50,8 @@ def render_item(item: Item) -> str:
             ("venue", item.venue),
             ("tags", ", ".join(item.tags) if item.tags else None),
             ("about", item.subject),
+            ("until", item.until),
+            ("stands for", ", ".join(map(str, item.messages)) if item.messages else None),
         ),
     ]
     return "\n".join([" · ".join(facts), indented(item.text)])
@@ -82,9 +84,14 @@ def render_saved(answer: SavedAnswer) -> str:
     """The acknowledgement."""
     if answer.skipped is not None:
         return f"not stored ({answer.role}): {answer.skipped}"
-    was = "already there" if answer.duplicate else "stored"
     taken = ", ".join(f"{number} {sort}" for sort, number in (answer.redactions or {}).items())
     note = f" · taken out as secret: {taken}" if taken else ""
+    if answer.queued:
+        return (
+            f"queued: {answer.intake_id} ({answer.role}) at {answer.created_at}{note} · "
+            f"{plain(answer.note)}"
+        )
+    was = "already there" if answer.duplicate else "stored"
     return f"{was}: message {answer.id} ({answer.role}) at {answer.created_at}{note}"
 
 

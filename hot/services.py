@@ -56,6 +56,11 @@ class Services:
         self._begun = AsyncExitStack()
         self._begun.push_async_callback(self._hints.close)
 
+    @property
+    def database(self) -> Database:
+        """The opened pool."""
+        return self._database
+
     @cached_property
     def intake(self) -> "Intake":
         from agents_memory.services.intake import Intake

@@ -5,28 +5,24 @@ import asyncio
 import hashlib
 import os
 import signal
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from agents_memory.cli.running import until_told
 from agents_memory.clock import Clock, SystemClock
 from agents_memory.domain.errors import ConfigurationError, MemoryFault
 from agents_memory.observe import Action, configure, get_logger
-from agents_memory.services.intake import Intake
 from agents_memory.services.opening import OpenedPool, open_pool
 from agents_memory.settings import Settings
 from agents_memory.settings.inherited import inherited_environment
-from agents_memory.storage import captures, users
-from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.embedded.locks import FileLock
 from agents_memory.storage.embedded.place import find_place, make_base
-from agents_memory.storage.notify import Hints
 from ingest.cursor import Positions
 from ingest.following import Follower
-from ingest.records import Record
-from ingest.storing import Kept, Storing
+from ingest.keeping import Keeping
 from ingest.transcripts import CLIENTS
 
 T = TypeVar("T")
@@ -134,22 +130,29 @@ async def _capture(
     kept: bool,
 ) -> None:
     """Captures until it is cancelled; without clients only forgets what was captured before."""
-    positions.forget_all_but((*clients, *settings.capture_clients))
+    wanted = dict.fromkeys((*clients, *settings.capture_clients))
+    places = {name: dict(places_of(settings, name)) for name in wanted}
+    positions.forget_all_but(place for known in places.values() for place in known)
     followers = {
-        name: Follower(CLIENTS[name], root_of(settings, name), positions, clock) for name in clients
+        name: [
+            Follower(CLIENTS[name], root, positions, clock, place)
+            for place, root in places[name].items()
+        ]
+        for name in clients
     }
-    for follower in followers.values():
+    for follower in chain(*followers.values()):
         follower.begin()
     # From here on the place is held, whatever becomes of the database.
     _save(positions)
     if not followers:
         return
-    opened = await _opened(settings, kept=kept)
+    opening = asyncio.create_task(_opened(settings, kept=kept), name="open pool")
+    keeping = Keeping(settings, opening, clock)
     try:
-        await _follow(settings, followers, positions, opened.database, clock)
+        await keeping.beside(_follow(followers, positions, keeping))
     finally:
         _save(positions)
-        await opened.close()
+        await keeping.close()
 
 
 async def _opened(settings: Settings, *, kept: bool) -> OpenedPool:
@@ -164,29 +167,17 @@ async def _opened(settings: Settings, *, kept: bool) -> OpenedPool:
 
 
 async def _follow(
-    settings: Settings,
-    followers: Mapping[str, Follower],
-    positions: Positions,
-    database: Database,
-    clock: Clock,
-) -> None:
+    followers: Mapping[str, Sequence[Follower]], positions: Positions, keeping: Keeping
+) -> NoReturn:
     """Looks again and again; cancel to end."""
-    user_id = await _patiently(
-        lambda: database.run(lambda connection: users.ensure_user(connection, settings.user_name))
-    )
-    hints, device = Hints(database), settings.device_name
-    intake = Intake(database, hints, clock)
-    try:
-        while True:
-            for name, follower in followers.items():
-                storing = Storing(database, intake, user_id, clock, client=name, device=device)
-                keep, beat = partial(_keep, storing, name), partial(_beat, database, device, name)
-                await _patiently(partial(follower.look, keep, partial(beat, clock)))
-            _save(positions)
-            looked_s = sum(follower.looked_s for follower in followers.values())
-            await asyncio.sleep(max(POLL_S, looked_s / LOOKING_SHARE))
-    finally:
-        await hints.close()
+    while True:
+        for name, places in followers.items():
+            keep, beat = partial(keeping.keep, name), partial(keeping.beat, name)
+            for follower in places:
+                await _patiently(partial(follower.look, keep, beat))
+        _save(positions)
+        looked_s = sum(follower.looked_s for follower in chain(*followers.values()))
+        await asyncio.sleep(max(POLL_S, looked_s / LOOKING_SHARE))
 
 
 async def _patiently(attempt: Callable[[], Awaitable[T]]) -> T:
@@ -207,24 +198,6 @@ async def _patiently(attempt: Callable[[], Awaitable[T]]) -> T:
         return result
 
 
-async def _keep(storing: Storing, client: str, records: Sequence[Record]) -> None:
-    outcomes = await storing.keep(records)
-    if set(outcomes) - {Kept.DUPLICATE}:
-        counts = {kind.value: count for kind, count in outcomes.items()}
-        log.info(Action.CAPTURE_STORED, client=client, **counts)
-
-
-async def _beat(
-    database: Database, device: str, client: str, clock: Clock, sessions: Sequence[str]
-) -> None:
-    async def write(connection: Connection) -> None:
-        await captures.beat(
-            connection, device=device, client=client, sessions=sessions, now=clock.now()
-        )
-
-    await database.run(write)
-
-
 def state_path(settings: Settings) -> Path:
     """Where the positions for this pool and user lie; the lock is beside them."""
     pool = f"{settings.describe_database()}\0{settings.db_schema}\0{settings.user_name}"
@@ -232,9 +205,10 @@ def state_path(settings: Settings) -> Path:
     return settings.data_dir / f"capture-{mark}.json"
 
 
-def root_of(settings: Settings, client: str) -> Path:
-    """The folder of a client's transcripts."""
-    return {"claude-code": settings.capture_claude_code_dir}[client]
+def places_of(settings: Settings, client: str) -> Iterator[tuple[str, Path]]:
+    """The folders of a client's transcripts by the names under which positions are kept."""
+    for number, root in enumerate(settings.capture_folders(client), 1):
+        yield client if number == 1 else f"{client}:{number}", root
 
 
 def _positions(path: Path) -> Positions:

@@ -30,7 +30,6 @@ from agents_memory.domain.messages import Origin
 from agents_memory.services.intake import Intake
 from agents_memory.settings import Settings
 from agents_memory.storage.notify import Hints
-from ingest.app import root_of
 from ingest.backfilling import Survey, store, survey
 from ingest.storing import Kept, Storing
 from ingest.transcripts import CLIENTS
@@ -45,12 +44,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parse(argv)
     try:
         settings = load_settings()
-        root = Path(options.root or root_of(settings, options.client))
-        if not root.is_dir():
+        usual = settings.capture_folders(options.client)
+        roots = [Path(options.root)] if options.root else [r for r in usual if r.is_dir()]
+        if not roots or not roots[0].is_dir():
             raise ConfigurationError(
-                f"{root} is no folder; name the one that holds the transcripts with --root"
+                f"{options.root or usual[0]} is no folder; name the one that holds the "
+                "transcripts with --root"
             )
-        return asyncio.run(_until_told(settings, options, root))
+        return asyncio.run(_until_told(settings, options, roots))
     except MemoryFault as fault:
         click.echo(f"error: {visible(str(fault))}", err=True)
         if isinstance(fault, ConfigurationError):
@@ -58,25 +59,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_DATABASE if isinstance(fault, DatabaseUnavailable) else EXIT_FAILURE
 
 
-async def _until_told(settings: Settings, options: argparse.Namespace, root: Path) -> int:
-    ended = await until_told(_backfill(settings, options, root))
+async def _until_told(settings: Settings, options: argparse.Namespace, roots: list[Path]) -> int:
+    ended = await until_told(_backfill(settings, options, roots))
     if isinstance(ended, signal.Signals):
         say("interrupted; run it again to go on")
         return EXIT_INTERRUPTED
     return ended
 
 
-async def _backfill(settings: Settings, options: argparse.Namespace, root: Path) -> int:
+async def _backfill(settings: Settings, options: argparse.Namespace, roots: list[Path]) -> int:
     client = CLIENTS[options.client]
     device = options.device or settings.device_name
-    say(f"reading {root} …")
+    place = ", ".join(map(str, roots))
+    say(f"reading {place} …")
     now = SystemClock().now()
-    found = await asyncio.to_thread(survey, client, root, device, now)
-    outcomes = await _store(settings, options, root, device, found) if options.run else None
+    found = await asyncio.to_thread(survey, client, roots, device, now)
+    outcomes = await _store(settings, options, roots, device, found) if options.run else None
     if options.as_json:
-        emit_json(_document(client.name, root, found, outcomes))
+        emit_json(_document(client.name, place, found, outcomes))
     else:
-        emit_text(_render(settings, root, found, outcomes))
+        emit_text(_render(settings, place, found, outcomes))
     for problem in found.problems[:MAX_PROBLEMS_SHOWN]:
         say(problem)
     failed = outcomes is not None and outcomes[Kept.FAILED]
@@ -84,7 +86,7 @@ async def _backfill(settings: Settings, options: argparse.Namespace, root: Path)
 
 
 async def _store(
-    settings: Settings, options: argparse.Namespace, root: Path, device: str, found: Survey
+    settings: Settings, options: argparse.Namespace, roots: list[Path], device: str, found: Survey
 ) -> dict[Kept, int]:
     clock = SystemClock()
     services = wanted_services(settings)
@@ -103,17 +105,19 @@ async def _store(
         try:
             with progress("storing", total) as advance:
                 client = CLIENTS[options.client]
-                return await store(client, root, storing, clock, rate=options.rate, advance=advance)
+                return await store(
+                    client, roots, storing, clock, rate=options.rate, advance=advance
+                )
         finally:
             await hints.close()
 
 
 def _document(
-    client: str, root: Path, found: Survey, outcomes: dict[Kept, int] | None
+    client: str, place: str, found: Survey, outcomes: dict[Kept, int] | None
 ) -> dict[str, Any]:
     document = {
         "client": client,
-        "root": str(root),
+        "root": place,
         "dry_run": outcomes is None,
         "files": found.files,
         "sessions": found.sessions,
@@ -134,7 +138,7 @@ def _document(
     return document
 
 
-def _render(settings: Settings, root: Path, found: Survey, outcomes: dict[Kept, int] | None) -> str:
+def _render(settings: Settings, place: str, found: Survey, outcomes: dict[Kept, int] | None) -> str:
     def day(moment: Any) -> str:
         return "?" if moment is None else f"{moment.astimezone(settings.time_zone):%Y-%m-%d %H:%M}"
 
@@ -143,7 +147,7 @@ def _render(settings: Settings, root: Path, found: Survey, outcomes: dict[Kept, 
         return ", ".join(f"{n} {name}" for n, name in pairs if n) or "nothing"
 
     lines = [
-        f"{'files':<10}{found.files} in {root}",
+        f"{'files':<10}{found.files} in {place}",
         f"{'sessions':<10}{found.sessions}, {day(found.first)} to {day(found.last)}",
         f"{'turns':<10}{found.total} ({counted(found.turns)}); "
         f"{found.owner} typed by a person, {found.subagent} of sub-agents",

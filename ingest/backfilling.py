@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -13,10 +13,10 @@ from agents_memory.domain.errors import Refusal
 from agents_memory.domain.messages import Origin
 from agents_memory.services.intake import prepare
 from ingest.finding import Finder, Found
+from ingest.opening import open_transcript
 from ingest.records import Record, Tally
 from ingest.storing import Kept, Storing, draft_of
-from ingest.tail import Tail
-from ingest.transcripts.protocol import Client
+from ingest.transcripts.protocol import Client, Shape
 
 SAMPLES = 3
 SAMPLE_CHARS = 160
@@ -63,12 +63,12 @@ class Survey:
         return sum(self.turns.values())
 
 
-def survey(client: Client, root: Path, device: str, now: datetime) -> Survey:
+def survey(client: Client, roots: Sequence[Path], device: str, now: datetime) -> Survey:
     """Reads everything and stores nothing; no database is asked."""
     found = Survey()
     seen: set[str] = set()
     sessions: dict[str | None, Sample | None] = {}
-    for record in read(client, root, found):
+    for record in read(client, roots, found, now):
         if record.native_id in seen:
             found.copies += 1
             continue
@@ -97,7 +97,7 @@ def survey(client: Client, root: Path, device: str, now: datetime) -> Survey:
 
 async def store(
     client: Client,
-    root: Path,
+    roots: Sequence[Path],
     storing: Storing,
     clock: Clock,
     *,
@@ -110,7 +110,7 @@ async def store(
     """
     outcomes: Counter[Kept] = Counter()
     due = clock.monotonic()
-    for group in _groups(read(client, root, Survey())):
+    for group in _groups(read(client, roots, Survey(), clock.now())):
         kept = await storing.keep(group)
         outcomes.update(kept)
         advance(len(group))
@@ -119,26 +119,36 @@ async def store(
     return outcomes
 
 
-def read(client: Client, root: Path, into: Survey) -> Iterator[Record]:
+def read(client: Client, roots: Sequence[Path], into: Survey, now: datetime) -> Iterator[Record]:
     """Every turn of every transcript; what is left out and what is wrong is noted in `into`."""
-    finder = Finder(root, client)
-    for found in finder.find():
-        into.files += 1
-        try:
-            yield from _read_one(finder, found, client, into.dropped)
-        except OSError as error:
-            into.problems.append(f"{found.path}: cannot be read ({error.strerror or error})")
-    into.problems += [f"{folder or '.'}: cannot be looked into" for folder in finder.unreadable]
+    for root in roots:
+        finder = Finder(root, client)
+        for found in finder.find():
+            into.files += 1
+            try:
+                yield from _read_one(finder, found, client, into.dropped, now)
+            except OSError as error:
+                into.problems.append(f"{found.path}: cannot be read ({error.strerror or error})")
+        into.problems += [f"{folder or '.'}: cannot be looked into" for folder in finder.unreadable]
 
 
-def _read_one(finder: Finder, found: Found, client: Client, tally: Tally) -> Iterator[Record]:
-    tail = Tail(finder.root, found.path, client, found.facts, tally=tally)
-    more = True
-    while more:
-        batch = tail.read()
-        yield from batch.records
-        more = batch.more
-    yield from tail.read(quiet=True).records
+def _read_one(
+    finder: Finder, found: Found, client: Client, tally: Tally, now: datetime
+) -> Iterator[Record]:
+    """The turns of one file that stand in the end, not those that were taken back."""
+    transcript = open_transcript(finder.root, found, client, now=lambda: now, tally=tally)
+    records: list[Record] = []
+    # Only files of lines tell what they end with in a second, quiet reading.
+    for quiet in (False, True) if found.facts.shape is Shape.LINES else (True,):
+        more = True
+        while more:
+            batch = transcript.read(quiet=quiet)
+            records += batch.records
+            more = batch.more
+            if found.facts.shape is Shape.DATABASE:
+                yield from records
+                records = []
+    yield from (record for record in records if record.native_id not in transcript.withdrawn)
 
 
 def _groups(records: Iterator[Record]) -> Iterator[list[Record]]:

@@ -42,7 +42,9 @@ class Cursor:
     """A place in a file, and what makes sure that it is still the same file.
 
     `offset` is the byte to go on at; `head` marks the first bytes of what was read, `tail` the
-    last. Up to the byte `copied` the file may repeat what was said before capture began.
+    last. Up to the byte `copied` the file may repeat what was said before capture began, and what
+    begins before `begun` certainly was. Of a document or a database, which is read as a whole,
+    `offset` is the size it had, and `copied` the time of its last change in nanoseconds.
     """
 
     inode: int
@@ -51,14 +53,15 @@ class Cursor:
     copied: int = 0
     head: Mark = Mark()
     tail: Mark = Mark()
+    begun: int = 0
 
     @classmethod
-    def take(cls, file: BinaryIO, offset: int, copied: int = 0) -> "Cursor":
+    def take(cls, file: BinaryIO, offset: int, copied: int = 0, begun: int = 0) -> "Cursor":
         """The cursor for an offset up to which the open file was read."""
         stat = os.fstat(file.fileno())
         head = Mark.of(_bytes(file, 0, min(offset, _HEAD_BYTES)))
         tail = Mark.of(_bytes(file, max(0, offset - _TAIL_BYTES), min(offset, _TAIL_BYTES)))
-        return cls(stat.st_ino, stat.st_dev, offset, copied, head, tail)
+        return cls(stat.st_ino, stat.st_dev, offset, copied, head, tail, begun)
 
     def fits(self, file: BinaryIO) -> bool:
         """Whether the open file still holds what was read; not after rotation or truncation."""
@@ -177,7 +180,7 @@ def _entry(cursor: Cursor) -> list[Any]:
     head, tail = cursor.head, cursor.tail
     return [
         *(cursor.inode, cursor.device, cursor.offset, cursor.copied),
-        *(head.length, head.digest, tail.length, tail.digest),
+        *(head.length, head.digest, tail.length, tail.digest, cursor.begun),
     ]
 
 
@@ -199,8 +202,10 @@ def _cursor(
     head_digest: str,
     tail: int,
     tail_digest: str,
+    begun: int = 0,
 ) -> Cursor:
-    numbers = (inode, device, offset, copied, head, tail)
+    numbers = (inode, device, offset, copied, head, tail, begun)
     if not all(isinstance(n, int) and n >= 0 for n in numbers) or max(head, tail) > offset:
         raise ValueError("not a file of positions")
-    return Cursor(inode, device, offset, copied, Mark(head, head_digest), Mark(tail, tail_digest))
+    marks = Mark(head, head_digest), Mark(tail, tail_digest)
+    return Cursor(inode, device, offset, copied, *marks, begun)

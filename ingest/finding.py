@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from ingest.transcripts.protocol import Client, FileFacts
+from ingest.transcripts.protocol import Client, FileFacts, Shape
 
 # Sub-agents of sub-agents lie a few folders deep; a loop of mounts would never end.
 _MAX_DEPTH = 12
@@ -15,7 +15,8 @@ _MAX_DEPTH = 12
 class Found:
     """A transcript by its path below the root; `signature` changes whenever the file does.
 
-    It holds inode, size in bytes, and the time of the last change in nanoseconds.
+    It holds inode, size in bytes, and the time of the last change in nanoseconds; of a database
+    together with its write-ahead log, which is what changes first.
     """
 
     path: str
@@ -42,7 +43,8 @@ class Finder:
     def find(self) -> list[Found]:
         """All transcripts there are now, the one that changed longest ago first.
 
-        Folders that cannot be read are named in `unreadable`; a root that is missing is empty.
+        What is told in full elsewhere too comes behind the others. Folders that
+        cannot be read are named in `unreadable`; a root that is missing is empty.
         """
         self.unreadable = set()
         entries = dict(self._walk("", 0))
@@ -57,8 +59,10 @@ class Finder:
                 # It went away meanwhile.
                 continue
             signature = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+            if facts.shape is Shape.DATABASE:
+                signature = _with_log(signature, entries.get(f"{path}-wal"))
             found.append(Found(path, facts, stat.st_dev, signature))
-        return sorted(found, key=lambda one: (one.signature[2], one.path))
+        return sorted(found, key=lambda one: (one.facts.last, one.signature[2], one.path))
 
     def _facts_of(self, path: str) -> FileFacts | None:
         if path in self._facts:
@@ -78,9 +82,22 @@ class Finder:
             path = f"{folder}/{entry.name}" if folder else entry.name
             try:
                 if entry.is_dir(follow_symlinks=False):
-                    if depth < _MAX_DEPTH:
+                    if depth < _MAX_DEPTH and self._client.enters(PurePath(path)):
                         yield from self._walk(path, depth + 1)
                 elif entry.is_file(follow_symlinks=False):
                     yield path, entry
             except OSError:
                 self.unreadable.add(path)
+
+
+def _with_log(
+    signature: tuple[int, int, int], log: os.DirEntry[str] | None
+) -> tuple[int, int, int]:
+    inode, size, changed = signature
+    try:
+        stat = None if log is None else log.stat(follow_symlinks=False)
+    except OSError:
+        stat = None
+    if stat is None:
+        return signature
+    return inode, size + stat.st_size, max(changed, stat.st_mtime_ns)

@@ -7,11 +7,13 @@ from pathlib import Path
 
 from agents_memory.clock import Clock
 from agents_memory.observe import Action, get_logger
+from ingest.batch import Transcript
+from ingest.beside import opened
 from ingest.cursor import Cursor, Positions, Watch, end_of_lines
 from ingest.finding import Finder, Found
+from ingest.opening import end_of_whole, open_transcript
 from ingest.records import Dropped, Record, Tally
-from ingest.tail import Tail, opened
-from ingest.transcripts.protocol import Client
+from ingest.transcripts.protocol import Client, Shape
 
 log = get_logger()
 
@@ -35,7 +37,7 @@ class _File:
     """What is known of a file; times are of the monotonic clock."""
 
     signature: tuple[int, int, int] | None = None
-    tail: Tail | None = None
+    tail: Transcript | None = None
     grown_at: float = float("-inf")
     quiet: bool = False
     retry_at: float = float("-inf")
@@ -44,11 +46,20 @@ class _File:
 class Follower:
     """One client, from `begin` on; `look` is one round over all its files.
 
-    `looked_s` is how long the last search for files took.
+    `looked_s` is how long the last search for files took, and reading those that are read as a
+    whole. `place` tells several folders of one client apart in `positions`.
     """
 
-    def __init__(self, client: Client, root: Path, positions: Positions, clock: Clock) -> None:
+    def __init__(
+        self,
+        client: Client,
+        root: Path,
+        positions: Positions,
+        clock: Clock,
+        place: str | None = None,
+    ) -> None:
         self.looked_s = 0.0
+        self._place = place or client.name
         self._client = client
         self._finder = Finder(root, client)
         self._positions = positions
@@ -64,13 +75,13 @@ class Follower:
 
         Touches no file but to read, and asks no database.
         """
-        watch, root = self._positions.watch(self._client.name), str(self._finder.root)
+        watch, root = self._positions.watch(self._place), str(self._finder.root)
         if watch is not None and watch.root == root:
             return
         watch = Watch(root, self._clock.now())
         for found in self._finder.find():
             watch.cursors[found.path] = self._end_of(found)
-        self._positions.begin(self._client.name, watch)
+        self._positions.begin(self._place, watch)
         log.info(Action.CAPTURE_BEGUN, client=self._client.name, files=len(watch.cursors))
 
     async def look(self, keep: Keep, beat: Beat) -> None:
@@ -83,11 +94,19 @@ class Follower:
         self.looked_s = self._clock.monotonic() - began
         self._forget_missing(found)
         for one in found:
-            file = self._files.setdefault(one.path, _File())
+            file = self._files.get(one.path) or self._files.setdefault(one.path, self._known(one))
             if self._is_due(file, one):
                 await self._follow(file, one, keep)
         self._report()
         await self._sign(found, beat)
+
+    def _known(self, found: Found) -> _File:
+        """A file that is met for the first time; one read as a whole may be known as it is."""
+        watch = self._positions.watch(self._place)
+        cursor = None if watch is None else watch.cursors.get(found.path)
+        whole = found.facts.shape is not Shape.LINES
+        known = whole and cursor == end_of_whole(found)
+        return _File(found.signature if known else None)
 
     def _is_due(self, file: _File, found: Found) -> bool:
         if self._clock.monotonic() < file.retry_at:
@@ -124,35 +143,43 @@ class Follower:
 
     async def _read(self, file: _File, found: Found, keep: Keep) -> bool:
         """Whether there was anything new; all of it is committed then."""
-        name, grew, more = self._client.name, False, True
-        watch = self._positions.watch(name)
+        grew, more = False, True
+        watch = self._positions.watch(self._place)
         assert watch is not None, "begin() comes first"
         while more:
+            began = self._clock.monotonic()
             if file.tail is None:
                 file.tail = await asyncio.to_thread(self._open, found, watch)
             batch = await asyncio.to_thread(file.tail.read, quiet=file.quiet)
+            if found.facts.shape is not Shape.LINES:
+                self.looked_s += self._clock.monotonic() - began
             if batch.records:
                 await keep(batch.records)
-            self._positions.move(name, found.path, batch.cursor)
+            self._positions.move(self._place, found.path, batch.cursor)
             grew, more = grew or batch.grew, batch.more
         return grew
 
-    def _open(self, found: Found, watch: Watch) -> Tail:
-        return Tail(
+    def _open(self, found: Found, watch: Watch) -> Transcript:
+        return open_transcript(
             self._finder.root,
-            found.path,
+            found,
             self._client,
-            found.facts,
+            now=self._clock.now,
             cursor=watch.cursors.get(found.path),
             since=watch.since,
             tally=self._tally,
         )
 
     def _end_of(self, found: Found) -> Cursor:
+        if found.facts.shape is not Shape.LINES:
+            return end_of_whole(found)
         inode, size, _ = found.signature
         try:
             with opened(self._finder.root / found.path) as file:
-                return Cursor.take(file, end_of_lines(file))
+                end = end_of_lines(file)
+                if found.facts.context:
+                    return Cursor.take(file, 0, begun=end)
+                return Cursor.take(file, end)
         except OSError:
             # Should it become readable: what is in it now was said before.
             return Cursor(inode, found.device, size)
@@ -166,12 +193,12 @@ class Follower:
             )
         if self._unreadable or not found:
             return
-        watch = self._positions.watch(self._client.name)
+        watch = self._positions.watch(self._place)
         known = set() if watch is None else set(watch.cursors)
         gone = (known | set(self._files)) - {one.path for one in found}
         for path in gone:
             self._files.pop(path, None)
-        self._positions.drop(self._client.name, gone)
+        self._positions.drop(self._place, gone)
 
     def _report(self) -> None:
         """Says how much was left out and why; damage more loudly than what is meant to be."""
@@ -188,7 +215,9 @@ class Follower:
         live = {
             one.facts.session
             for one in found
-            if one.changed_at >= oldest and self._files[one.path].signature is not None
+            if one.facts.session
+            and one.changed_at >= oldest
+            and self._files[one.path].signature is not None
         }
         if live and (live - self._signed or clock - self._signed_at >= BEAT_S):
             await beat(sorted(live))

@@ -2,13 +2,13 @@
 
 import json
 import os
-import stat
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
-from typing import Any, BinaryIO
+from pathlib import Path, PurePath
+from typing import BinaryIO, cast
 
+from ingest.batch import Batch
+from ingest.beside import Beside, opened
 from ingest.cursor import Cursor
 from ingest.records import Dropped, Record, Tally
 from ingest.transcripts.protocol import Client, FileFacts, Reader
@@ -18,22 +18,8 @@ MAX_LINE_BYTES = 32 * 1024 * 1024
 BATCH_BYTES = 4 * 1024 * 1024
 _SKIPPED_AT_A_TIME = 1024 * 1024
 _NOTHING = b" \t\r\n\0"
-_MAX_COMPANION_BYTES = 64 * 1024
 # A new file may begin with copies of old lines; about a minute the clocks need not agree.
 _SLACK = timedelta(minutes=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What was read; once `records` are committed, `cursor` is the place to go on at.
-
-    `grew` says that there was something new, `more` that there is more at once.
-    """
-
-    records: tuple[Record, ...]
-    cursor: Cursor
-    grew: bool
-    more: bool
 
 
 class Tail:
@@ -55,7 +41,7 @@ class Tail:
         since: datetime | None = None,
         tally: Tally | None = None,
     ) -> None:
-        self._root = root
+        self._beside = Beside(root, PurePath(path))
         self._path = root / path
         self._client = client
         self._facts = facts
@@ -69,12 +55,19 @@ class Tail:
         self._long: bool
         self._unfinished: bool
         self._copied: int
+        self._begun: int
+        self._past: bool
         self._begin(cursor)
 
     @property
     def waiting(self) -> bool:
         """Whether something is held back until more is known, or until it is quiet for long."""
         return self._reader.waiting or self._unfinished
+
+    @property
+    def withdrawn(self) -> set[str]:
+        """The ids of records that the client took back after they were given out."""
+        return self._reader.withdrawn
 
     def read(self, *, quiet: bool = False, limit: int = BATCH_BYTES) -> Batch:
         """What is new, about `limit` bytes of it; `quiet`: nothing was written for long.
@@ -94,24 +87,28 @@ class Tail:
                 records += self._feed(start, line)
             more = self._scanned >= until
             if not more:
+                self._forget_what_was_before(self._line)
                 if quiet and not self._long:
                     records += self._last(file)
                 if not grew:
                     records += self._new(self._reader.settle(quiet=quiet), self._line)
             self._unfinished = size > self._line and not quiet
-            self._at = Cursor.take(file, self._line, self._copied)
+            self._at = Cursor.take(file, self._line, self._copied, self._begun)
             held = self._reader.held
             offset = self._line if held is None else min(held, self._line)
-            return Batch(tuple(records), Cursor.take(file, offset, self._copied), grew, more)
+            kept = tuple(r for r in records if r.native_id not in self._reader.withdrawn)
+            cursor = Cursor.take(file, offset, self._copied, self._begun)
+            return Batch(kept, cursor, grew, more)
 
     def _begin(self, cursor: Cursor | None) -> None:
-        companion = _companion(self._root, self._facts)
-        self._reader = self._client.reader(self._facts, companion)
+        self._reader = cast(Reader, self._client.reader(self._facts, self._beside))
         # The reader's own count goes on over all files.
         self._reader.tally = self.tally
         self._at = cursor
         self._line = self._scanned = 0 if cursor is None else cursor.offset
         self._copied = 0 if cursor is None else cursor.copied
+        self._begun = 0 if cursor is None else cursor.begun
+        self._past = self._begun == 0
         self._long = False
         self._unfinished = False
 
@@ -135,7 +132,14 @@ class Tail:
             else:
                 return
 
+    def _forget_what_was_before(self, start: int) -> None:
+        """Closes what was said before capture began, so that nothing later gives it out."""
+        if start >= self._begun and not self._past:
+            self._past = True
+            self.tally[Dropped.BEFORE_CAPTURE] += len(self._reader.settle(quiet=True))
+
     def _feed(self, start: int, line: bytes | None) -> list[Record]:
+        self._forget_what_was_before(start)
         if line is None:
             self.tally[Dropped.TOO_LONG] += 1
             return []
@@ -153,34 +157,16 @@ class Tail:
         return self._feed(start, line)
 
     def _new(self, records: list[Record], start: int) -> list[Record]:
-        """Without the copies of what was said before capture began."""
+        """Without what was said before capture began, and copies of it."""
+        if start < self._begun:
+            self.tally[Dropped.BEFORE_CAPTURE] += len(records)
+            return []
         if self._since is None or start >= self._copied:
             return records
         begun = self._since - _SLACK
         kept = [r for r in records if r.occurred_at is None or r.occurred_at >= begun]
         self.tally[Dropped.BEFORE_CAPTURE] += len(records) - len(kept)
         return kept
-
-
-def opened(path: Path) -> BinaryIO:
-    """A regular file, open for reading; a link is not followed. Raises OSError."""
-    # Not blocking: a pipe in the place of a file would hold us up for ever.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError("no regular file")
-    return open(descriptor, "rb")
-
-
-def _companion(root: Path, facts: FileFacts) -> Mapping[str, Any]:
-    if facts.companion is None:
-        return {}
-    try:
-        with opened(root / facts.companion) as file:
-            value = json.loads(file.read(_MAX_COMPANION_BYTES))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _is_whole(line: bytes) -> bool:

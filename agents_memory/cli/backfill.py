@@ -6,7 +6,7 @@ import click
 
 from agents_memory.cli.options import EPILOG, as_json
 from agents_memory.cli.running import become
-from agents_memory.settings.table import CAPTURE_CLIENTS
+from agents_memory.settings.capturing import CAPTURE_CLIENTS
 
 EXAMPLE = "Example: mcp-agents-memory backfill claude-code --root ~/.claude/projects --run"
 

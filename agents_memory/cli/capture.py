@@ -3,7 +3,7 @@
 import click
 
 from agents_memory.cli.running import become
-from agents_memory.settings.table import CAPTURE_CLIENTS
+from agents_memory.settings.capturing import CAPTURE_CLIENTS
 
 EXAMPLE = "Example: mcp-agents-memory capture --client claude-code"
 

@@ -20,7 +20,7 @@ from agents_memory.domain.text import MAX_MESSAGE_BYTES
 from agents_memory.services.intake import Intake
 from agents_memory.services.receipts import Receipt, read_receipt
 from agents_memory.settings import Settings
-from agents_memory.storage import messages, traces
+from agents_memory.storage import messages, summaries, traces
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.messages import MessageView
 from agents_memory.storage.notify import Hints
@@ -93,11 +93,11 @@ def show(*, message_id: int, as_json: bool) -> int:
     outcome = asyncio.run(_load(settings, message_id))
     if isinstance(outcome, Refusal):
         return refused(outcome, as_json=as_json)
-    message, receipt = outcome
+    message, receipt, summary = outcome
     if as_json:
-        emit_json({"ok": True, "message": message, "receipt": receipt})
+        emit_json({"ok": True, "message": message, "receipt": receipt, "summary": summary})
     else:
-        emit_text(_render(settings, message, receipt))
+        emit_text(_render(settings, message, receipt, summary))
     return EXIT_OK
 
 
@@ -112,14 +112,20 @@ async def _store(settings: Settings, draft: Draft) -> Stored | Refusal:
             await hints.close()
 
 
-async def _load(settings: Settings, message_id: int) -> tuple[MessageView, Receipt] | Refusal:
+async def _load(
+    settings: Settings, message_id: int
+) -> tuple[MessageView, Receipt, int | None] | Refusal:
+    """A message, how far it has come, and the summary that stands for it."""
     async with open_for(settings, "message") as pool:
 
-        async def load(connection: Connection) -> tuple[MessageView, Receipt] | Refusal:
+        async def load(
+            connection: Connection,
+        ) -> tuple[MessageView, Receipt, int | None] | Refusal:
             found = await messages.list_messages(connection, [message_id], pool.user_id)
             receipt = await read_receipt(connection, pool.database.schema, message_id)
             if found and isinstance(receipt, Receipt):
-                return found[0], receipt
+                covering = await summaries.find_covering(connection, message_id)
+                return found[0], receipt, covering
             if isinstance(receipt, Receipt) and receipt.screening is Screening.QUARANTINED:
                 return _held_back(message_id)
             kinds = await traces.find_kinds(connection, [message_id], pool.user_id)
@@ -148,10 +154,13 @@ def _unknown(message_id: int, kind: str | None) -> Refusal:
     )
 
 
-def _render(settings: Settings, message: MessageView, receipt: Receipt) -> str:
+def _render(settings: Settings, message: MessageView, receipt: Receipt, summary: int | None) -> str:
     said = (message.occurred_at or message.created_at).astimezone(settings.time_zone)
     speaker = (message.role, message.platform, message.model, message.device)
-    marks = ("pinned" if message.pinned else "", "archived" if message.archived else "")
+    marks = (
+        "pinned" if message.pinned else "",
+        f"archived, summary {summary} stands for it" if message.archived else "",
+    )
     about = (
         ("message", str(message.id)),
         ("said", f"{said:%Y-%m-%d %H:%M %Z}{'' if message.occurred_at else ' (when stored)'}"),

@@ -61,6 +61,9 @@ def render(values: dict[str, Any]) -> str:
         lines.append(("daemon", describe_leader(leader)))
     if counts:
         lines.append(("holds", f"{counts['messages']} messages, {counts['memories']} memories"))
+        if counts["summaries"]:
+            archived = f"{counts['archived']} messages in {counts['summaries']} summaries"
+            lines.append(("archived", archived))
         lines.append(("used", f"{counts['used']} times"))
     if database["reachable"]:
         lines.append(("embedding", values["embedder"]["active_model"] or "none"))
@@ -71,6 +74,7 @@ def render(values: dict[str, Any]) -> str:
         numbers["pending"] or numbers["parked"] for numbers in values["stages"].values()
     ):
         lines.append(("queue", "empty"))
+    lines += [("left alone", describe_hold(hold)) for hold in values["holds"]]
     if values["quarantine"] is not None and values["quarantine"]["held_back"]:
         lines.append(("quarantine", describe_quarantine(values["quarantine"])))
     alarming = [f"{alarm['message']}; {alarm['fix']}" for alarm in values["alarms"]]
@@ -92,6 +96,14 @@ def describe_quarantine(numbers: dict[str, Any]) -> str:
     undecided = numbers["undecided"]
     hint = "; `mcp-agents-memory quarantine list` shows them" if undecided else ""
     return f"{numbers['held_back']} messages held back{since}, {undecided} not looked at{hint}"
+
+
+def describe_hold(hold: dict[str, Any]) -> str:
+    """A provider that is not asked now, in some words."""
+    return (
+        f"{hold['provider']} models until {hold['held_until'][:16].replace('T', ' ')} UTC: no "
+        "answer so far; see that they run, then `mcp-agents-memory retry --all`"
+    )
 
 
 def describe_stage(numbers: dict[str, Any]) -> str:

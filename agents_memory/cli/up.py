@@ -29,7 +29,7 @@ from agents_memory.embedding.protocol import Embedder
 from agents_memory.services.conversations import find_files, survey
 from agents_memory.services.status import Report, report
 from agents_memory.settings import Settings
-from agents_memory.settings.table import CAPTURE_CLIENTS
+from agents_memory.settings.capturing import CAPTURE_CLIENTS
 
 EXAMPLE = 'Example: mcp-agents-memory up --conversations examples/conversations --ask "…" --once'
 DAEMON_LOG = "up-cold.log"
@@ -152,7 +152,9 @@ class _Up:
     async def _bring_in_own(self) -> bool:
         """Whether all that the clients kept could be brought in."""
         complete = True
-        for client in CAPTURE_CLIENTS:
+        folders = self._settings.capture_folders
+        used = [name for name in CAPTURE_CLIENTS if any(f.is_dir() for f in folders(name))]
+        for client in used or CAPTURE_CLIENTS[:1]:
             command = module_command("ingest.backfill", client, "--run", f"--rate={RATE}")
             done = await finished(command, within_s=OWN_LIMIT_S)
             if done is None or done.code != EXIT_OK:

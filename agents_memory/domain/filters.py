@@ -10,7 +10,8 @@ class Filters:
 
     `projects` are ids of project tags (aliases resolved), `since` is inclusive and `until`
     exclusive (aware datetimes, compared with when a thing was said), `device` also lets pinned rows
-    through, and `venue` matches exactly or as a prefix before a colon.
+    through, and `venue` matches exactly or as a prefix before a colon. `include_archived` asks for
+    messages that a summary stands for; whoever asks for a time gets them anyway.
     """
 
     user_id: int
@@ -27,3 +28,8 @@ class Filters:
     def only_messages(self) -> bool:
         """Whether a condition is set that memories have no answer to."""
         return self.role is not None or self.device is not None or self.venue is not None
+
+    @property
+    def shows_archived(self) -> bool:
+        """Whether messages that a summary stands for match as well."""
+        return self.include_archived or self.since is not None or self.until is not None

@@ -70,6 +70,32 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
+class Accepted:
+    """A draft as the intake lets it in: repaired, without secrets, named once and for all.
+
+    `at` is when it was handed over; `raw` the words with what looked like recalled text, if there
+    was any; `redactions` how many secrets of each sort were taken out.
+    """
+
+    intake_id: UUID
+    at: datetime
+    draft: Draft
+    raw: str | None
+    redactions: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """The acknowledgement of a turn that waits on this machine's disk; `why` it does."""
+
+    intake_id: UUID
+    role: Role
+    at: datetime
+    redactions: dict[str, int]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stored:
     """The acknowledgement of a committed message.
 

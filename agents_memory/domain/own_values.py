@@ -7,7 +7,10 @@ same places is erased like any other text. A test compares them with those who w
 from collections.abc import Mapping
 
 CLIENTS = frozenset(
-    ("claude-code", "claude-desktop", "codex", "cursor", "gemini-cli", "opencode", "vscode")
+    (
+        *("antigravity", "claude-code", "claude-desktop", "cline", "codex", "copilot-cli"),
+        *("cursor", "gemini-cli", "grok", "hermes", "opencode", "vscode"),
+    )
 )
 
 OWN_VALUES: Mapping[str, frozenset[str]] = {

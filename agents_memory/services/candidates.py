@@ -27,14 +27,15 @@ NEVER_COUNTED = Frequency(1, 1)
 class Candidates:
     """Scores by item id: `keyword` and `context` are BM25 (0 = no word in common), `cosine` is raw.
 
-    What has no context (memories, and messages not yet settled) has its own words there.
-    `memories` says which of the ids are memories; the rest are messages.
+    What has no context (memories, summaries, and messages not yet settled) has its own words there.
+    `memories` and `summaries` say which of the ids are such; the rest are messages.
     """
 
     keyword: Mapping[int, float]
     context: Mapping[int, float]
     cosine: Mapping[int, float]
     memories: frozenset[int]
+    summaries: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +91,22 @@ async def gather(
     model: Model | None,
     query: Vector | None,
 ) -> Candidates:
-    """Candidates of all arms from messages and memories, each scored in every arm."""
+    """Candidates of all arms from messages, memories and summaries, each scored in every arm."""
     cosine: dict[int, float] = {}
     near_memories: dict[int, float] = {}
+    near_summaries: dict[int, float] = {}
     if model is not None and query is not None:
         cosine = await vectors.search_messages(connection, model, filters, query, ARM_LIMIT)
         if not filters.only_messages:
             near_memories = await vectors.search_memories(
                 connection, model, filters, query, ARM_LIMIT
             )
+            near_summaries = await vectors.search_summaries(
+                connection, model, filters, query, ARM_LIMIT
+            )
     own_words: dict[int, float] = {}
     surrounding: dict[int, float] = {}
-    memory_ids = frozenset(near_memories)
+    memory_ids, summary_ids = frozenset(near_memories), frozenset(near_summaries)
     if terms:
         statistics = await load_statistics(connection, terms)
         chosen = rarest(statistics.own, statistics.documents)
@@ -123,26 +128,38 @@ async def gather(
                 also=near_memories.keys(),
                 limit=MAX_SCORED,
             )
+            summed = await words.find_summaries(
+                connection,
+                filters,
+                terms,
+                own=chosen,
+                also=near_summaries.keys(),
+                limit=MAX_SCORED,
+            )
             memory_ids |= told.keys()
-            held = {**held, **told}
+            summary_ids |= summed.keys()
+            held = {**held, **told, **summed}
         own_words = score(terms, held, statistics, statistics.average_length)
         # Contexts are longer, so their length is compared among themselves.
         average = sum(text.length for text in around.values()) / max(len(around), 1)
         surrounding = own_words | score(terms, around, statistics, average)
     best = {*_best(own_words), *_best(surrounding)}
-    cosine |= near_memories
+    cosine |= near_memories | near_summaries
     if model is not None and query is not None:
         missing = [item for item in best if item not in cosine]
         of_memories = [item for item in missing if item in memory_ids]
-        of_messages = [item for item in missing if item not in memory_ids]
+        of_summaries = [item for item in missing if item in summary_ids]
+        of_messages = [item for item in missing if item not in memory_ids | summary_ids]
         cosine |= await vectors.compare_messages(connection, model, of_messages, query)
         cosine |= await vectors.compare_memories(connection, model, of_memories, query)
+        cosine |= await vectors.compare_summaries(connection, model, of_summaries, query)
     kept = best | set(cosine)
     return Candidates(
         {item: own_words.get(item, 0.0) for item in kept},
         {item: surrounding.get(item, 0.0) for item in kept},
         cosine,
         memory_ids,
+        summary_ids,
     )
 
 

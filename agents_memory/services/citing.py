@@ -8,7 +8,7 @@ from agents_memory.storage import traces
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.traces import TraceKind
 
-CITABLE = frozenset({"message", "memory"})
+CITABLE = frozenset({"message", "memory", "summary"})
 MAX_IDS = 100
 
 
@@ -47,7 +47,8 @@ class Citing:
         if not known:
             return Refusal(
                 Code.UNKNOWN_ITEM,
-                "none of these ids names a message or a memory; use the ids of search results",
+                "none of these ids names a message, a memory or a summary; use the ids of search "
+                "results",
                 {"unknown": list(unknown)},
             )
         return Cited(known, unknown)

@@ -120,6 +120,15 @@ async def examine(
         "where the message exists: the daemon makes them anew",
         await _faulty(connection, "list_contexts_without_message", "contexts belong to nothing"),
     )
+    yield _finding(
+        "archive",
+        f"{counts['summaries']} summaries",
+        "as the owner, set archived_at of these messages to NULL in message_state, and archived to "
+        "false in the tables of their vectors: the daemon summarises them anew",
+        await _faulty(
+            connection, "list_archived_without_summary", "archived messages have no summary"
+        ),
+    )
     for model in await vectors.list_models(connection):
         yield await _vectors(connection, model, profiles.get(model.profile))
 
@@ -192,6 +201,7 @@ async def _vectors(connection: Connection, model: Model, profile: Profile | None
     for statement, table, what in (
         ("list_hidden_message_vectors", model.message_table, "quarantined messages can be found"),
         ("list_hidden_memory_vectors", model.memory_table, "memories that hold no more are found"),
+        ("list_hidden_summary_vectors", model.summary_table, "withdrawn summaries have vectors"),
     ):
         hidden = _Faulty(what)
         async for item_id in consistency.list_faulty_in(connection, statement, table):
@@ -205,6 +215,7 @@ async def _vectors(connection: Connection, model: Model, profile: Profile | None
         for read, what in (
             (consistency.read_message_chunks, "messages have vectors of other words"),
             (consistency.read_memory_chunks, "memories have vectors of other words"),
+            (consistency.read_summary_chunks, "summaries have vectors of other words"),
         ):
             stale = _Faulty(what)
             async for item in read(connection, model):
@@ -216,10 +227,10 @@ async def _vectors(connection: Connection, model: Model, profile: Profile | None
     return _finding(
         "vectors",
         detail,
-        "as the owner, add (ID, 'embed') for a message or (ID, 'embed_memory') for a memory to "
-        f"work: the daemon makes them anew. Quarantined ones: make searchable false in "
-        f"{model.message_table}. Where dimensions differ, drop the model and add it again: see "
-        "docs/embedding.md",
+        "as the owner, add (ID, 'embed') for a message, (ID, 'embed_memory') for a memory or (ID, "
+        "'embed_summary') for a summary to work: the daemon makes them anew. Quarantined ones: make "
+        f"searchable false in {model.message_table}. Where dimensions differ, drop the model and add "
+        "it again: see docs/embedding.md",
         *faults,
     )
 

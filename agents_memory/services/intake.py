@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 
 from agents_memory.clock import Clock
@@ -10,7 +10,7 @@ from agents_memory.domain import ids
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.fencing import strip_fenced
 from agents_memory.domain.lexical import Analysis, analyse, to_tsvector_literal
-from agents_memory.domain.messages import Draft, Role, Stored
+from agents_memory.domain.messages import Accepted, Draft, Role, Stored
 from agents_memory.domain.redaction import redact
 from agents_memory.domain.text import MAX_MESSAGE_BYTES, is_blank, repair
 from agents_memory.domain.tombstones import REPLACEMENT, Tombstones, strike, strike_draft
@@ -40,19 +40,21 @@ class Intake:
         Refuses an empty turn and one of more than 16 MiB. Raises DatabaseUnavailable when the
         database stays away; nothing is stored then.
         """
-        now = self._clock.now()
-        if draft.occurred_at is not None and draft.occurred_at > now + FUTURE:
-            # A clock that is wrong; what it says would stand before everything else for years.
-            draft = replace(draft, occurred_at=None)
-        if len(draft.text) > LARGE_CHARS:
-            # A second of work on text must not hold up what else this process is asked.
-            ready = await asyncio.to_thread(_ready, draft)
+        accepted = await accept(draft, self._clock.now())
+        if isinstance(accepted, Refusal):
+            return accepted
+        return await self.insert(accepted, user_id)
+
+    async def insert(self, turn: Accepted, user_id: int, *, within_s: float = 10.0) -> Stored:
+        """Stores an accepted turn; as often as one likes, since its intake_id is known again.
+
+        Raises DatabaseUnavailable when the database stays away for `within_s` seconds.
+        """
+        clean, raw = turn.draft, turn.raw
+        if len(clean.text) > LARGE_CHARS:
+            analysis = await asyncio.to_thread(analyse, clean.text)
         else:
-            ready = _ready(draft)
-        if isinstance(ready, Refusal):
-            return ready
-        clean, raw, redactions, analysis = ready
-        intake_id = ids.intake_id(now)
+            analysis = analyse(clean.text)
 
         async def insert(connection: Connection) -> messages.Row:
             nonlocal clean, raw, analysis
@@ -61,28 +63,46 @@ class Intake:
             return await messages.insert_message(
                 connection,
                 clean,
-                intake_id=intake_id,
+                intake_id=turn.intake_id,
                 user_id=user_id,
                 raw_text=raw,
                 lexemes=to_tsvector_literal(analysis.terms),
                 lexeme_count=analysis.length,
-                redactions=sum(redactions.values()),
+                redactions=sum(turn.redactions.values()),
                 first_stage=FIRST_STAGE,
             )
 
-        row = await self._database.run(insert)
+        row = await self._database.run(insert, within_s=within_s)
         self._hints.send()
         # A row of this very intake was ours, even when the first answer to it was lost.
-        duplicate = not row.added and row.intake_id != intake_id
+        duplicate = not row.added and row.intake_id != turn.intake_id
         return Stored(
             row.id,
             row.intake_id,
             clean.role,
             row.created_at,
             duplicate,
-            redactions,
+            turn.redactions,
             identical=row.identical,
         )
+
+
+async def accept(draft: Draft, now: datetime) -> Accepted | Refusal:
+    """The draft as it may be stored, here or anywhere, with its id; asks no database.
+
+    Refuses an empty turn and one of more than 16 MiB.
+    """
+    if draft.occurred_at is not None and draft.occurred_at > now + FUTURE:
+        # A clock that is wrong; what it says would stand before everything else for years.
+        draft = replace(draft, occurred_at=None)
+    if len(draft.text) > LARGE_CHARS:
+        # A second of work on text must not hold up what else this process is asked.
+        ready = await asyncio.to_thread(_ready, draft)
+    else:
+        ready = _ready(draft)
+    if isinstance(ready, Refusal):
+        return ready
+    return Accepted(ids.intake_id(now), now, *ready)
 
 
 async def _without(
@@ -102,7 +122,7 @@ async def _without(
     return strike_all()
 
 
-def _ready(draft: Draft) -> tuple[Draft, str | None, dict[str, int], Analysis] | Refusal:
+def _ready(draft: Draft) -> tuple[Draft, str | None, dict[str, int]] | Refusal:
     whole = _storable(draft.text)
     if isinstance(whole, Refusal):
         return whole
@@ -112,8 +132,7 @@ def _ready(draft: Draft) -> tuple[Draft, str | None, dict[str, int], Analysis] |
         return prepared
     clean, redactions = prepared
     # What only looked like recalled text must not be lost either: the original is kept beside it.
-    raw = None if said == whole else redact(whole).text
-    return clean, raw, redactions, analyse(clean.text)
+    return clean, None if said == whole else redact(whole).text, redactions
 
 
 def prepare(draft: Draft) -> tuple[Draft, dict[str, int]] | Refusal:

@@ -18,6 +18,8 @@ from agents_memory.observe import Action, get_logger
 from agents_memory.services import candidates
 from agents_memory.services.candidates import Candidates
 from agents_memory.services.embedding_models import calibration_of
+from agents_memory.services.mood import Moods
+from agents_memory.services.prior import Leaning, recent_leaning, weigh
 from agents_memory.services.recalled import Ranked, RecalledItem, load_distinct, load_items
 from agents_memory.storage import memories, messages, tags, traces, vectors
 from agents_memory.storage.connections import Connection, Database
@@ -36,6 +38,9 @@ class RecallRequest:
     """What to look for. `limit` items at most, of `max_tokens` together (estimated).
 
     `project` is a tag's name; it and its aliases take the place of the projects in `filters`.
+    `mood` is a number −1..1 or words; without one, `mood_of` may name the platform whose newest
+    messages tell it. `opening`: without a query, what is pinned or promised and not what is newest,
+    whatever the filters.
     """
 
     query: str | None
@@ -44,6 +49,9 @@ class RecallRequest:
     max_tokens: int = 2_000
     session: str | None = None
     project: str | None = None
+    mood: float | str | None = None
+    mood_of: str | None = None
+    opening: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +59,8 @@ class RecallAnswer:
     """What was found, and how.
 
     `used` is hybrid, keyword, recency or none; `degraded` says why an arm is missing; `left_out`
-    counts what would have fitted the query and not the budget.
+    counts what would have fitted the query and not the budget, `left_out_ids` says which. `mood` is
+    the valence −1..1 that the answer leans towards.
     """
 
     used: str
@@ -61,6 +70,8 @@ class RecallAnswer:
     top_similarity: float | None = None
     left_out: int = 0
     note: str | None = None
+    left_out_ids: tuple[int, ...] = ()
+    mood: float | None = None
 
 
 class Recall:
@@ -78,10 +89,12 @@ class Recall:
         self._embedder = embedder
         self._threshold = threshold
         self._deadline = embed_deadline_s
+        self._moods = Moods()
         self._exposures: set[asyncio.Task[None]] = set()
 
     async def close(self) -> None:
         """Waits for exposure that is still being written."""
+        await self._moods.close()
         await asyncio.gather(*self._exposures, return_exceptions=True)
 
     async def search(self, request: RecallRequest) -> RecallAnswer:
@@ -91,7 +104,7 @@ class Recall:
             return RecallAnswer("none", (), note=unknown)
         query = clean_query(request.query)
         if query is None:
-            answer = await self._newest(request)
+            answer = await (self._opening(request) if request.opening else self._newest(request))
         else:
             answer = await self._matching(request, query)
         self._expose([item.id for item in answer.items], request.session)
@@ -124,17 +137,30 @@ class Recall:
 
         found = await self._database.run(load)
         found.sort(key=lambda item: (item.said_at, item.id), reverse=True)
-        kept, left_out = _packed(found[:wanted], request)
-        return RecallAnswer("recency" if kept else "none", kept, left_out=left_out)
+        return _without_query(found[:wanted], request)
+
+    async def _opening(self, request: RecallRequest) -> RecallAnswer:
+        user_id, wanted = request.filters.user_id, request.limit
+
+        async def load(connection: Connection) -> list[RecalledItem]:
+            pinned = await memories.list_pinned(connection, user_id, wanted)
+            promised = await memories.list_open_promises(connection, user_id, wanted)
+            said = await messages.list_pinned(connection, user_id, wanted)
+            ids = list(dict.fromkeys([*pinned, *promised, *said]))
+            ranked = Ranked("recency", {}, frozenset([*pinned, *promised]), {})
+            return await load_items(connection, ids, ranked, user_id, ())
+
+        return _without_query((await self._database.run(load))[:wanted], request)
 
     async def _matching(self, request: RecallRequest, query: str) -> RecallAnswer:
         terms = query_terms(query)
         embedder = await self._chosen()
         vector, degraded = await self._embed(embedder, query) if _says(query) else (None, None)
+        told, unread = await self._mood(request, embedder)
 
         async def find(
             connection: Connection,
-        ) -> tuple[Ranked, list[RecalledItem], str | None]:
+        ) -> tuple[Ranked, list[RecalledItem], str | None, Leaning | None]:
             model = await vectors.find_active_model(connection)
             reason = degraded or _mismatch(model, embedder)
             usable = None if reason else vector
@@ -148,7 +174,10 @@ class Recall:
             ):
                 reason = "nothing that the filters leave is embedded yet; searched by keyword"
             calibration = None if embedder is None else calibration_of(model, embedder.profile)
-            ranked = self._rank(found, calibration)
+            leaning = told
+            if request.mood is None and request.mood_of is not None:
+                leaning = await recent_leaning(connection, request.filters.user_id, request.mood_of)
+            ranked = await weigh(connection, self._rank(found, calibration), leaning)
             items = await load_distinct(
                 connection,
                 ranked,
@@ -156,12 +185,12 @@ class Recall:
                 limit=request.limit,
                 terms=terms,
             )
-            return ranked, items, reason
+            return ranked, items, reason, leaning
 
-        ranked, items, reason = await self._database.run(find)
+        ranked, items, reason, leaning = await self._database.run(find)
         kept, left_out = _packed(items, request)
         top = max(ranked.similarity.values(), default=None)
-        note = None
+        note = unread
         if ranked.weak and not kept:
             note = (
                 f"{ranked.weak} items came near in meaning, none near enough and none with a word "
@@ -173,9 +202,20 @@ class Recall:
             degraded=reason,
             threshold=self._threshold if top is not None and top < self._threshold else None,
             top_similarity=None if top is None else round(top, 3),
-            left_out=left_out,
+            left_out=len(left_out),
             note=note,
+            left_out_ids=left_out,
+            mood=None if leaning is None else round(leaning.valence, 3),
         )
+
+    async def _mood(
+        self, request: RecallRequest, embedder: Embedder | None
+    ) -> tuple[Leaning | None, str | None]:
+        """What the told mood leans towards, or why it was left out."""
+        if request.mood is None:
+            return None, None
+        read = await self._moods.valence(request.mood, embedder)
+        return (None, read) if isinstance(read, str) else (Leaning(read), None)
 
     async def _chosen(self) -> Embedder | None:
         """The embedder of the pool's active model, where this machine has several."""
@@ -217,6 +257,7 @@ class Recall:
                 found.memories,
                 similarity,
                 weak=len(similarity),
+                summaries=found.summaries,
             )
         # Every candidate is scored in every arm. What has no word in common and is not near enough
         # is no match, however few others there are.
@@ -227,7 +268,8 @@ class Recall:
             "context": {item: found.context.get(item, 0.0) for item in matching},
             "vector": {item: found.cosine.get(item, 0.0) for item in matching},
         }
-        return Ranked("hybrid", fuse_min_max(arms, WEIGHTS), found.memories, similarity)
+        scores = fuse_min_max(arms, WEIGHTS)
+        return Ranked("hybrid", scores, found.memories, similarity, summaries=found.summaries)
 
     def _expose(self, ids: list[int], session: str | None) -> None:
         if not ids:
@@ -269,11 +311,18 @@ def clean_query(query: str | None) -> str | None:
     return None if is_blank(text) else text
 
 
+def _without_query(items: list[RecalledItem], request: RecallRequest) -> RecallAnswer:
+    kept, left_out = _packed(items, request)
+    return RecallAnswer(
+        "recency" if kept else "none", kept, left_out=len(left_out), left_out_ids=left_out
+    )
+
+
 def _packed(
     items: list[RecalledItem], request: RecallRequest
-) -> tuple[tuple[RecalledItem, ...], int]:
+) -> tuple[tuple[RecalledItem, ...], tuple[int, ...]]:
     packed = pack(items, request.max_tokens, cost=_cost, shorten=_shortened)
-    return packed.kept, len(packed.left_out)
+    return packed.kept, tuple(item.id for item in packed.left_out)
 
 
 def _cost(item: RecalledItem) -> int:

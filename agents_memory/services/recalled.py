@@ -10,9 +10,10 @@ from agents_memory.domain.memories import MemoryView
 from agents_memory.domain.messages import Trust
 from agents_memory.domain.ranking import diversify, likeness
 from agents_memory.domain.text import content_key
-from agents_memory.storage import memories, messages
+from agents_memory.storage import memories, messages, summaries
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.messages import MessageView
+from agents_memory.storage.summaries import SummaryView
 
 MAX_ITEM_CHARS = 1_200
 
@@ -21,7 +22,8 @@ MAX_ITEM_CHARS = 1_200
 class RecalledItem:
     """One thing that was found.
 
-    `score` is 0..1 within this answer; `similarity` is the calibrated likeness 0..1 or None.
+    `score` is 0..1 within this answer; `similarity` is the calibrated likeness 0..1 or None. A
+    summary names the archived `messages` it stands for, said from `said_at` to `until`.
     """
 
     id: int
@@ -43,6 +45,8 @@ class RecalledItem:
     venue: str | None = None
     subject: str | None = None
     version: int | None = None
+    messages: tuple[int, ...] = ()
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,7 @@ class Ranked:
     memories: frozenset[int]
     similarity: Mapping[int, float]
     weak: int = 0
+    summaries: frozenset[int] = frozenset()
 
 
 async def load_distinct(
@@ -85,7 +90,7 @@ async def load_distinct(
 
 
 def _without_repeats(items: list[RecalledItem]) -> list[RecalledItem]:
-    """The first of each text; a memory stands for the message whose words it repeats."""
+    """The first of each text; what is derived stands for the message whose words it repeats."""
     kept: dict[str, RecalledItem] = {}
     for item in items:
         key = content_key(item.text)
@@ -103,12 +108,15 @@ async def load_items(
 ) -> list[RecalledItem]:
     """The items in the order of `ids`; what is quarantined or unknown is left out."""
     of_memories = [item for item in ids if item in ranked.memories]
-    of_messages = [item for item in ids if item not in ranked.memories]
+    of_summaries = [item for item in ids if item in ranked.summaries]
+    of_messages = [item for item in ids if item not in ranked.memories | ranked.summaries]
     loaded: dict[int, RecalledItem] = {}
     for message in await messages.list_messages(connection, of_messages, user_id):
         loaded[message.id] = _from_message(message, ranked, terms)
     for memory in await memories.list_memories(connection, of_memories, user_id):
         loaded[memory.id] = _from_memory(memory, ranked, terms)
+    for summary in await summaries.list_summaries(connection, of_summaries, user_id):
+        loaded[summary.id] = _from_summary(summary, ranked, terms)
     return [loaded[item] for item in ids if item in loaded]
 
 
@@ -153,6 +161,27 @@ def _from_memory(memory: MemoryView, ranked: Ranked, terms: tuple[str, ...]) -> 
         platform=memory.platform,
         subject=memory.subject,
         version=memory.version,
+    )
+
+
+def _from_summary(summary: SummaryView, ranked: Ranked, terms: tuple[str, ...]) -> RecalledItem:
+    text, truncated = excerpt(summary.content, terms, MAX_ITEM_CHARS)
+    return RecalledItem(
+        id=summary.id,
+        kind="summary",
+        text=text,
+        truncated=truncated,
+        said_at=summary.began_at,
+        created_at=summary.created_at,
+        trust=summary.trust,
+        pinned=False,
+        tags=(),
+        project=summary.project,
+        score=round(ranked.scores.get(summary.id, 0.0), 4),
+        similarity=_rounded(ranked.similarity.get(summary.id)),
+        platform=summary.platform,
+        messages=summary.messages,
+        until=summary.ended_at,
     )
 
 

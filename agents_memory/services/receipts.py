@@ -9,16 +9,26 @@ from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.memories import Status
 from agents_memory.domain.messages import Screening
 from agents_memory.domain.tombstones import REPLACEMENT
-from agents_memory.storage import leadership, memories, messages, quarantine, vectors, work
+from agents_memory.storage import (
+    leadership,
+    memories,
+    messages,
+    quarantine,
+    summaries,
+    vectors,
+    work,
+)
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.messages import PassItem
 from agents_memory.storage.quarantine import Decision
+from agents_memory.storage.summaries import PassSummary
 from agents_memory.storage.vectors import Model
 from agents_memory.storage.work import ItemWork
 
 # In the order of the daemon's passes: each asks for the next one.
 MESSAGE_STAGES = ("screen", "embed", "tag", "context")
 MEMORY_STAGES = ("embed_memory", "compare_memory")
+SUMMARY_STAGES = ("summarise", "embed_summary")
 
 
 class StageState(StrEnum):
@@ -87,7 +97,7 @@ class Receipts:
         self._database = database
 
     async def receipt(self, item_id: int) -> Receipt | Refusal:
-        """How far a message or memory has come."""
+        """How far a message, memory or summary has come."""
         schema = self._database.schema
         return await self._database.run(lambda c: read_receipt(c, schema, item_id))
 
@@ -99,9 +109,11 @@ async def read_receipt(connection: Connection, schema: str, item_id: int) -> Rec
             return await _of_message(connection, schema, found[0])
         if known := await memories.list_for_pass(connection, [item_id]):
             return await _of_memory(connection, schema, item_id, known[0].status)
+        if told := await summaries.list_for_pass(connection, [item_id]):
+            return await _of_summary(connection, schema, told[0])
     return Refusal(
         Code.UNKNOWN_ITEM,
-        f"{item_id} names no message and no memory; `mcp-agents-memory search` shows ids",
+        f"{item_id} names no message, memory or summary; `mcp-agents-memory search` shows ids",
         {"id": item_id},
     )
 
@@ -154,6 +166,25 @@ async def _of_memory(
     led = await leadership.is_locked(connection, schema)
     stages = _stages(memory_id, MEMORY_STAGES, rows, settled, refused, led=led)
     return Receipt(memory_id, "memory", stages)
+
+
+async def _of_summary(connection: Connection, schema: str, summary: PassSummary) -> Receipt:
+    rows = await work.list_work_of(connection, summary.id)
+    settled: dict[str, tuple[Settled, ...]] = {}
+    model = await vectors.find_active_model(connection)
+    if summary.backend is not None:
+        settled["summarise"] = (Settled(summary.backend, None, summary.updated_at),)
+    if model is not None and await vectors.has_summary(connection, model, summary.id):
+        settled["embed_summary"] = (Settled(model.profile, None, None),)
+    refused = None
+    if summary.status == summaries.WITHDRAWN:
+        refused = (
+            "withdrawn, as one of its messages was held back, erased, pinned or filed elsewhere; "
+            "its messages are in everyday search until there is a new one"
+        )
+    led = await leadership.is_locked(connection, schema)
+    stages = _stages(summary.id, SUMMARY_STAGES, rows, settled, refused, led=led)
+    return Receipt(summary.id, "summary", stages)
 
 
 def _is_of(model: Model | None, backend: str) -> bool:

@@ -18,7 +18,7 @@ from agents_memory.domain.tombstones import (
     strike_name,
     turn_digest,
 )
-from agents_memory.storage import erasing, health, planner, rebuilding, tombstones
+from agents_memory.storage import erasing, health, planner, rebuilding, summaries, tombstones
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.erasing import Erased, Way
 from agents_memory.storage.faults import translated
@@ -165,6 +165,7 @@ class _Erasure:
         self._vectors: set[int] = set()
         self._memories: set[int] = set()
         self._histories: set[int] = set()
+        self._summaries: set[int] = set()
         self._lost: set[str] = set()
         self._documents: list[tuple[int, int]] = []
         self._messages: list[int] = []
@@ -265,6 +266,7 @@ class _Erasure:
         """Makes anew what was made from the erased words."""
         connection = self._connection
         self._texts.update(await rebuilding.rebuild_lexemes(connection, self._texts))
+        await self._withdraw_summaries()
         contexts = await rebuilding.drop_contexts(connection, self._texts)
         await rebuilding.drop_message_vectors(connection, self._texts | self._vectors)
         removed = await rebuilding.rebuild_memories(connection, self._memories)
@@ -288,6 +290,13 @@ class _Erasure:
             kept_out=self._kept_out,
             already=self._already and not changed,
         )
+
+    async def _withdraw_summaries(self) -> None:
+        # The daemon makes new ones of what is left.
+        changed = sorted(self._texts | self._vectors)
+        self._summaries.update(await summaries.list_resting(self._connection, changed))
+        await summaries.withdraw(self._connection, sorted(self._summaries))
+        self._changed["tag_summaries.content"] = len(self._summaries)
 
     async def _lock(self) -> None:
         # A rehearsal lets nobody wait.
@@ -328,6 +337,8 @@ class _Erasure:
                 self._vectors |= items
             case "memories", _ if column in _MEMORY_TEXT or column in _COPIED_TO_VECTORS:
                 self._memories |= items
+            case "tag_summaries", _:
+                self._summaries |= items
             case "memory_versions" | "profile_versions", _:
                 self._histories |= items
 

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from agents_memory.domain.errors import Code, ConfigurationError, Refusal
-from agents_memory.storage import health, work
+from agents_memory.storage import health, holds, work
 from agents_memory.storage.connections import Database
 from agents_memory.storage.notify import send_hint
 
@@ -13,7 +13,8 @@ async def retry(
 ) -> Counter[str] | Refusal:
     """Makes what failed or is parked due now with no attempt counted; rows by stage.
 
-    Of one item, of one stage, or of all. It is no write of a term and so not fenced: what the
+    Of one item, of one stage, or of all, which also lets every provider of models be asked at once.
+    It is no write of a term and so not fenced: what the
     daemon is at right now is left to it. A quarantined message has no work, so this releases none.
     Raises ConfigurationError unless `database` signs in as the cold role or the owner.
     """
@@ -24,6 +25,8 @@ async def retry(
                 "in as the daemon does"
             )
         done = await work.retry_work(connection, item_id=item_id, stage=stage)
+        if item_id is None and stage is None:
+            await holds.delete_holds(connection)
         if done:
             await send_hint(connection, database.schema)
     if item_id is not None and not done:

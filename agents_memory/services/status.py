@@ -13,7 +13,9 @@ from agents_memory.storage import (
     memories,
     messages,
     migrate,
+    holds,
     quarantine,
+    summaries,
     traces,
     vectors,
     work,
@@ -29,6 +31,8 @@ STAGES = (
     "context",
     "embed_memory",
     "compare_memory",
+    "summarise",
+    "embed_summary",
     "embed_other",
     "embed_memory_other",
 )
@@ -81,6 +85,7 @@ def unreachable(embedder: Embedder | None, fault: MemoryFault, *, described: str
             "stages": {},
             "embedder": {"profile": _profile(embedder), "active_model": None},
             "counts": {},
+            "holds": [],
             "quarantine": None,
             "alarms": [],
             "degraded": [str(fault)],
@@ -104,6 +109,7 @@ async def _read(
     led = await leadership.is_locked(connection, schema)
     beat = await leadership.find_beat(connection)
     stages = await work.summarise_work(connection)
+    summarised, archived = await summaries.count(connection)
     found = alarms(Facts(led, beat, stages, overdue_s))
     model = await vectors.find_active_model(connection)
     if embedder is not None and model is not None:
@@ -129,8 +135,18 @@ async def _read(
         "counts": {
             "messages": await messages.count_messages(connection),
             "memories": await memories.count_memories(connection),
+            "summaries": summarised,
+            "archived": archived,
             "used": await traces.count_used(connection),
         },
+        "holds": [
+            {
+                **asdict(hold),
+                "held_until": hold.held_until.isoformat(),
+                "since": hold.since.isoformat(),
+            }
+            for hold in await holds.list_holds(connection)
+        ],
         "quarantine": asdict(await quarantine.summarise(connection)),
         "alarms": [asdict(alarm) for alarm in found],
     }

@@ -149,6 +149,14 @@ class DatabaseSettings:
         default="60",
     )
 
+    spool_max_mb: int = setting(
+        "SPOOL_MAX_MB",
+        Group.DATABASE,
+        "How much may wait on this machine's disk while the database is away",
+        whole(1, 1_000_000, "MiB"),
+        default="256",
+    )
+
     @property
     def embedded(self) -> bool:
         """Whether the database is the private one on this machine."""

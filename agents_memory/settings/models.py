@@ -161,6 +161,13 @@ class ModelSettings(EmbeddingSettings):
         default="25",
     )
 
+    llm_concurrency: int = setting(
+        "LLM_CONCURRENCY",
+        Group.MODELS,
+        "Messages that a server is asked about at a time; a model in this process takes one",
+        whole(1, 64),
+        default="4",
+    )
     llm_call_limit_sec: int = setting(
         "LLM_CALL_LIMIT_SEC",
         Group.MODELS,
@@ -201,6 +208,11 @@ class ModelSettings(EmbeddingSettings):
     cloud_llm_tokens_per_day: int = _ceiling(
         "CLOUD_LLM_TOKENS_PER_DAY", "The same in a day (UTC)", 1_000_000
     )
+
+    @property
+    def model_calls_at_once(self) -> int:
+        """How many calls a model may be given at a time."""
+        return self.llm_concurrency if self.local_llm_model_path is None else 1
 
     @property
     def names_models(self) -> bool:

@@ -45,6 +45,21 @@ class Surroundings:
         xdg = self._xdg("XDG_CONFIG_HOME", self.home / ".config") / "claude" / "projects"
         return xdg if xdg.is_dir() and not usual.is_dir() else usual
 
+    def own_folder(self, variable: str, *below_home: str) -> Path:
+        """The folder that a client's own variable names, else one below the home folder."""
+        named = self.expand(Path(self.environ.get(variable, "").strip())) if variable else Path()
+        return named if named.is_absolute() else self.home.joinpath(*below_home)
+
+    def editor_storage(self, editor: str) -> Path:
+        """Where an editor of VS Code's kind keeps the global state of its extensions."""
+        macos = sys.platform == "darwin"
+        config = (
+            self.home / "Library" / "Application Support"
+            if macos
+            else self._xdg("XDG_CONFIG_HOME", self.home / ".config")
+        )
+        return config / editor / "User" / "globalStorage"
+
     def user_name(self) -> str:
         """The login name; `owner` where the account has none."""
         named = (self.environ.get(name) for name in ("LOGNAME", "USER", "USERNAME"))

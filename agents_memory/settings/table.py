@@ -10,9 +10,9 @@ from datetime import tzinfo
 from pathlib import Path
 
 from agents_memory.domain.errors import ConfigurationError
+from agents_memory.settings.capturing import CaptureSettings
 from agents_memory.settings.sources import read
 from agents_memory.settings.surroundings import Surroundings, surroundings
-from agents_memory.settings.tags import TagSettings
 from agents_memory.settings.values import (
     FLAG,
     PATH,
@@ -27,11 +27,10 @@ from agents_memory.settings.values import (
 from agents_memory.settings.variables import ACCEPTED, Group, Variable, setting
 
 TOOLSETS = ("core", "mind", "patch", "episodes", "tags")
-CAPTURE_CLIENTS = ("claude-code",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(TagSettings):
+class Settings(CaptureSettings):
     """Everything that can be set, read once; `dataclasses.replace` makes a changed copy.
 
     Days, seconds, milliseconds and counts are whole numbers in the unit of the name.
@@ -106,7 +105,7 @@ class Settings(TagSettings):
     archive_after_days: int = setting(
         "ARCHIVE_AFTER_DAYS",
         Group.HOT,
-        "When messages that have been summarised leave everyday search",
+        "When messages are summarised and leave everyday search",
         whole(1, 3650, "days"),
         default="30",
     )
@@ -174,22 +173,12 @@ class Settings(TagSettings):
         whole(60, 2_592_000, "seconds"),
         default="900",
     )
-
-    capture_clients: tuple[str, ...] = setting(
-        "CAPTURE_CLIENTS",
-        Group.CAPTURE,
-        "Whose transcripts are read",
-        words_of(*CAPTURE_CLIENTS),
-        computed=lambda _: (),
-        unset="none",
-    )
-    capture_claude_code_dir: Path = setting(
-        "CAPTURE_CLAUDE_CODE_DIR",
-        Group.CAPTURE,
-        "The folder of Claude Code's transcripts",
-        PATH,
-        computed=Surroundings.claude_code_transcripts,
-        unset="projects in CLAUDE_CONFIG_DIR, else ~/.claude/projects",
+    log_retention_days: int = setting(
+        "LOG_RETENTION_DAYS",
+        Group.COLD,
+        "How long the ledger of model calls and other logs are kept",
+        whole(7, 3650, "days"),
+        default="90",
     )
 
     log_level: str = setting(
@@ -235,7 +224,7 @@ class Settings(TagSettings):
         return dataclasses.replace(settings, notes=(*notes, *settings.database_notes()))
 
     def contradictions(self) -> Iterator[str]:
-        yield from TagSettings.contradictions(self)
+        yield from CaptureSettings.contradictions(self)
         if self.local_services == "on" and not self.embedded:
             yield (
                 "AGENTS_MEMORY_LOCAL_SERVICES=on is for the embedded database; with another one "

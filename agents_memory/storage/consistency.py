@@ -100,6 +100,13 @@ async def read_memory_chunks(connection: Connection, model: Model) -> AsyncItera
         yield Embedded(**dict(row))
 
 
+async def read_summary_chunks(connection: Connection, model: Model) -> AsyncIterator[Embedded]:
+    """The same of summaries."""
+    sql = SQL["read_summary_chunks"].render(table=model.summary_table)
+    async for row in _rows(connection, sql):
+        yield Embedded(**dict(row))
+
+
 async def _rows(connection: Connection, sql: str) -> AsyncIterator[asyncpg.Record]:
     async for batch in batches(connection, sql):
         for row in batch:

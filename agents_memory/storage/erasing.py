@@ -73,6 +73,7 @@ _VECTORS = {
     "embedding": _DROPPED,
 }
 MESSAGE_VECTORS, MEMORY_VECTORS = "message_vectors_", "memory_vectors_"
+SUMMARY_VECTORS = "summary_vectors_"
 
 TABLES: Mapping[str, Table] = {
     "pool": Table(
@@ -164,6 +165,17 @@ TABLES: Mapping[str, Table] = {
     ),
     "profiles": Table("id", {"kind": _CLOSED, "content": _WORDS}),
     "profile_versions": Table("profile_id", {"content": _WORDS}),
+    "tag_summaries": Table(
+        "id",
+        {
+            "platform": _SHARED_WORDS,
+            "trust": _CLOSED,
+            "status": _CLOSED,
+            "content": _WORDS,
+            "backend": _OURS,
+            "lexemes": _REBUILT,
+        },
+    ),
     "sources": Table("item_id", {"quote": _WORDS}),
     "traces": Table("item_id", {"kind": _CLOSED, "session": _NAME}),
     "leader": Table("epoch", {"holder": _WORDS}),
@@ -199,16 +211,20 @@ TABLES: Mapping[str, Table] = {
         "id", {"provider": _CLOSED, "model": _WORDS, "role": _CLOSED, "outcome": _CLOSED}
     ),
     "budgets": Table("requests", {"provider": _CLOSED}),
+    "provider_holds": Table("times", {"provider": _CLOSED}),
     MESSAGE_VECTORS: Table("message_id", _VECTORS),
     MEMORY_VECTORS: Table(
         "memory_id", {name: _VECTORS[name] for name in ("content_hash", "platform", "embedding")}
+    ),
+    SUMMARY_VECTORS: Table(
+        "summary_id", {name: _VECTORS[name] for name in ("content_hash", "embedding")}
     ),
 }
 
 
 def table_of(name: str) -> Table | None:
     """How a table is reached; the tables of all models are reached alike."""
-    for prefix in (MESSAGE_VECTORS, MEMORY_VECTORS):
+    for prefix in (MESSAGE_VECTORS, MEMORY_VECTORS, SUMMARY_VECTORS):
         if name.startswith(prefix):
             return TABLES[prefix]
     return TABLES.get(name)

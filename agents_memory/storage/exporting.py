@@ -17,6 +17,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "memories": ("memory", "memory_version"),
     "profiles": ("profile", "profile_version"),
     "patches": ("patch", "operation"),
+    "summaries": ("summary",),
     "evidence": ("source",),
 }
 FIRST_ROWS = 16

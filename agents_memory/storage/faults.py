@@ -189,6 +189,8 @@ _UNDONE = (
     asyncpg.DeadlockDetectedError,
     asyncpg.InvalidCachedStatementError,
 )
+# Classes of SQLSTATE that blame the data itself: its values, constraints, limits of the server.
+_OF_THE_DATA = ("22", "23", "54")
 
 
 def reason(error: BaseException | None) -> Reason | None:
@@ -232,6 +234,11 @@ def may_pass(fault: BaseException) -> bool:
         found = reason(fault.__cause__)
         return found is None or found.passing
     return isinstance(fault, MemoryFault) and isinstance(fault.__cause__, _UNDONE)
+
+
+def blames_the_data(fault: BaseException) -> bool:
+    """Whether the server will never take what it was given, so that trying again is of no use."""
+    return str(getattr(fault.__cause__, "sqlstate", None)).startswith(_OF_THE_DATA)
 
 
 @contextmanager

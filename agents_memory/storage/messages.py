@@ -138,7 +138,7 @@ def filter_arguments(filters: Filters) -> tuple[Any, ...]:
     projects = None if filters.projects is None else list(filters.projects)
     return (
         filters.user_id, projects, filters.since, filters.until, filters.role, filters.platform,
-        filters.device, filters.venue, filters.include_archived,
+        filters.device, filters.venue, filters.shows_archived,
     )  # fmt: skip
 
 

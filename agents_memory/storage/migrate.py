@@ -94,7 +94,7 @@ async def prepare(
                 if hot != me:
                     await _grant_tables(connection, "grant_memory_vectors", hot, each.memory_table)
                 if cold != me:
-                    tables = (each.message_table, each.memory_table)
+                    tables = (each.message_table, each.memory_table, each.summary_table)
                     await _grant_tables(connection, "grant_vectors", cold, *tables)
         return done
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import asyncpg
 
+from agents_memory.domain.activation import TRACE_WEIGHTS
 from agents_memory.domain.changing import Evidence, MemoryStep, ProfileState, ProfileStep, Step
 from agents_memory.domain.lexical import analyse, to_tsvector_literal
 from agents_memory.domain.memories import MemoryState, same_key
 from agents_memory.domain.messages import Role, Trust
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
-from agents_memory.storage.traces import WEIGHTS, TraceKind
+from agents_memory.storage.traces import TraceKind
 
 SQL = queries.load("patches")
 
@@ -135,7 +136,7 @@ async def write_patch(
             SQL["write_patch"].sql,
             head.id, head.user_id, head.actor, head.tool, head.reason, head.idempotency_key,
             head.payload_hmac, rows, head.rollback_of, *_columns(cited, 3),
-            WEIGHTS[TraceKind.CREATED], stage,
+            TRACE_WEIGHTS[TraceKind.CREATED], stage,
         )  # fmt: skip
         for position, step in enumerate(steps):
             if isinstance(step, ProfileStep):

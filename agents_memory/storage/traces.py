@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 
+from agents_memory.domain.activation import INFERRED, TRACE_WEIGHTS
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
 
@@ -17,22 +18,27 @@ class TraceKind(StrEnum):
     USED = "used"
 
 
-# How much an event counts; an exposure is worth a tenth of a use (Patina).
-WEIGHTS = {TraceKind.CREATED: 1.0, TraceKind.SURFACED: 0.1, TraceKind.USED: 1.0}
-
-
 async def insert_traces(
-    connection: Connection, ids: Sequence[int], kind: TraceKind, session: str | None
+    connection: Connection,
+    ids: Sequence[int],
+    kind: TraceKind,
+    session: str | None,
+    *,
+    inferred: bool = False,
 ) -> None:
-    """One trace an item; a surfaced one at most once an item and hour."""
+    """One trace an item; a surfaced one at most once an item and hour, a created one once.
+
+    `inferred`: nobody reported the use, the reply shows it.
+    """
     if ids:
+        weight = TRACE_WEIGHTS[INFERRED if inferred else kind]
         await connection.execute(
-            SQL["insert_traces"].sql, sorted(set(ids)), kind, WEIGHTS[kind], session
+            SQL["insert_traces"].sql, sorted(set(ids)), kind, weight, session, inferred
         )
 
 
 async def find_kinds(connection: Connection, ids: Sequence[int], user_id: int) -> dict[int, str]:
-    """What each id names ("message", "memory", "patch", "profile"); unknown ids are left out."""
+    """What each id names (message, memory, summary, patch or profile); unknown ids are left out."""
     rows = await connection.fetch(SQL["find_kinds"].sql, list(ids), user_id)
     return {row["id"]: row["kind"] for row in rows if row["kind"] is not None}
 

@@ -28,7 +28,7 @@ _RANKS = [
 _STEPS = [(lower + higher) / 2 for lower, higher in pairwise(_RANKS)]
 
 
-# So many that hold a word are all read; and so many that the filters leave, whatever they hold.
+# So many that hold a word are all ranked; and so many that the filters leave are all looked at.
 FEW, MANY = 1_000, 10_000
 # In its order the pool is read so many times as fast as by the index of words (measured).
 BACKWARDS_SPEED = 4
@@ -70,31 +70,30 @@ async def find_messages(
     async with planned_for_values(connection):
         await connection.execute(SQL["prefer_indexes"].sql)
         for choice, where in ((own, ""), (surrounding, "_around")):
+            statement = await _statement(connection, filters, choice, limit)
             chosen = to_tsquery_literal(choice.words)
-            if await _newest_first(connection, filters, choice, limit):
-                sql = SQL["find_by_common_words" + where].sql
-                rows = await connection.fetch(sql, *arguments, chosen)
-            else:
-                sql = SQL["find_by_rare_words" + where].sql
-                rows = await connection.fetch(sql, *arguments, chosen, asked)
+            words = (chosen,) if statement == "find_by_common_words" else (chosen, asked)
+            rows = await connection.fetch(SQL[statement + where].sql, *arguments, *words)
             found |= {row["id"] for row in rows}
     return found
 
 
-async def _newest_first(
-    connection: Connection, filters: Filters, choice: Choice, limit: int
-) -> bool:
-    """Whether reading the pool backwards finds enough sooner than reading all that holds a word.
+async def _statement(connection: Connection, filters: Filters, choice: Choice, limit: int) -> str:
+    """Which statement finds the messages that hold a word of `choice`.
 
-    Never where the filters leave few, which may all be old.
+    Reading the pool backwards finds enough soonest when very many hold one, but never where the
+    filters leave few, which may all be old: there, these few are looked at.
     """
     if choice.expected <= FEW:
-        return False
+        return "find_by_rare_words"
     sql = SQL["estimate_matching_messages"].sql
     plan = json.loads(await connection.fetchval(sql, *message_filters(filters)))
     matching = max(plan[0]["Plan"]["Plan Rows"], 1)
+    if matching <= MANY:
+        return "find_by_words_in_few"
     read = limit * choice.documents**2 / (choice.expected * matching)
-    return bool(matching > MANY and read < BACKWARDS_SPEED * choice.expected)
+    backwards = read < BACKWARDS_SPEED * choice.expected
+    return "find_by_common_words" if backwards else "find_by_rare_words"
 
 
 async def count_in_messages(
@@ -122,9 +121,36 @@ async def find_memories(
 ) -> Mapping[int, Held]:
     """What memories hold of `terms`, by memory id: the newest `limit` that hold one of the words of
     `own`, and those of the ids `also`."""
+    statement = "find_memories_by_words"
+    return await _find_held(connection, statement, filters, terms, own, also, limit)
+
+
+async def find_summaries(
+    connection: Connection,
+    filters: Filters,
+    terms: Sequence[str],
+    *,
+    own: Choice,
+    also: Collection[int],
+    limit: int,
+) -> Mapping[int, Held]:
+    """The same of summaries."""
+    statement = "find_summaries_by_words"
+    return await _find_held(connection, statement, filters, terms, own, also, limit)
+
+
+async def _find_held(
+    connection: Connection,
+    statement: str,
+    filters: Filters,
+    terms: Sequence[str],
+    own: Choice,
+    also: Collection[int],
+    limit: int,
+) -> Mapping[int, Held]:
     async with planned_for_values(connection):
         rows = await connection.fetch(
-            SQL["find_memories_by_words"].sql,
+            SQL[statement].sql,
             *memory_filters(filters),
             limit,
             to_tsquery_literal(own.words),

@@ -141,6 +141,7 @@ async def queue_unembedded(
             SQL["queue_unembedded_memories"].render(table=model.memory_table),
             (limit, memory, before_memory),
         ),
+        (SQL["queue_unembedded_summaries"].render(table=model.summary_table), (limit,)),
     ):
         # The command tag reads `INSERT 0 <rows>`.
         queued += int((await connection.execute(sql, *arguments)).rpartition(" ")[2])

@@ -9,9 +9,9 @@ from agents_memory.domain.text import is_blank
 from agents_memory.domain.tokens import estimate_tokens
 from agents_memory.observe import Action, get_logger
 from cold.llm.backend import Backend, Request
-from cold.llm.breaker import Breaker
 from cold.llm.budget import Budget
 from cold.llm.guard import refused
+from cold.llm.holding import Holding
 from cold.llm.port import Answer, Answered, Failure, Provider, Role, Turn, Why
 from cold.llm.reading import read
 from cold.llm.schemas import canonical, longest
@@ -39,7 +39,7 @@ class Answering:
         provider: Provider,
         backend: Backend,
         budget: Budget,
-        breaker: Breaker,
+        holding: Holding,
         clock: Clock,
         *,
         limit_s: float,
@@ -48,7 +48,7 @@ class Answering:
         self._provider = provider
         self._backend = backend
         self._budget = budget
-        self._breaker = breaker
+        self._holding = holding
         self._clock = clock
         self._limit_s = limit_s
         self._max_tokens = max_tokens
@@ -82,7 +82,7 @@ class Answering:
         self, role: Role, request: Request, schema: type[Answer], sources: Sequence[str]
     ) -> Answered[Answer] | Failure:
         """One booked call."""
-        if (held := self._breaker.enter()) is not None:
+        if (held := await self._holding.enter()) is not None:
             return Failure(
                 Why.ON_HOLD,
                 f"{self._provider} did not answer and is left alone until "
@@ -97,11 +97,11 @@ class Answering:
                 return call
             began = self._clock.monotonic()
             result = await self._guarded(request, schema, sources)
-            self._settle(result)
             settled = True
+            await self._settle(result)
         finally:
             if not settled:
-                self._breaker.left()
+                self._holding.left()
         tally, seconds = request.tally, self._clock.monotonic() - began
         tally.tokens_in = tally.tokens_in or asked * min(tally.requests, 1)
         outcome = result.why.value if isinstance(result, Failure) else "answered"
@@ -140,10 +140,10 @@ class Answering:
         failure = await asyncio.to_thread(refused, answer, sources)
         return failure or Answered(answer, self._provider, self._backend.model)
 
-    def _settle(self, result: object) -> None:
+    async def _settle(self, result: object) -> None:
         if isinstance(result, Failure) and result.why in SILENT:
             wanted = result.until
             pause = timedelta(0) if wanted is None else wanted - self._clock.now()
-            self._breaker.failed(max(pause, timedelta(0)))
+            await self._holding.failed(max(pause, timedelta(0)))
         else:
-            self._breaker.succeeded()
+            await self._holding.succeeded()

@@ -31,6 +31,21 @@ class Breaker:
         self._until: float | None = None
         self._probing = False
 
+    @property
+    def hold(self) -> tuple[int, datetime] | None:
+        """How often in a row it was held, and until when by the wall clock; None: it is not."""
+        if self._until is None:
+            return None
+        left = self._until - self._clock.monotonic()
+        return self._times, self._clock.now() + timedelta(seconds=left)
+
+    def take_over(self, times: int, until: datetime) -> None:
+        """Goes on with a hold that another one began; one of its own that is longer stays."""
+        if times > self._times or self._until is None:
+            self._times = times
+            left = (until - self._clock.now()).total_seconds()
+            self._until = self._clock.monotonic() + left
+
     def enter(self) -> Held | None:
         """Before a call: why it must not be made, or None.
 
@@ -51,12 +66,19 @@ class Breaker:
         self._until, self._probing = None, False
 
     def failed(self, at_least: timedelta = timedelta(0)) -> None:
-        """The provider did not answer; `at_least` is how long it asked to be left alone."""
+        """The provider did not answer; `at_least` is how long it asked to be left alone.
+
+        Of calls that were under way at the same time the first to make a hold decides its length.
+        """
+        now = self._clock.monotonic()
+        if self._until is not None and now < self._until:
+            self._until = max(self._until, now + at_least.total_seconds())
+            return
         self._failures += 1
         if self._probing or self._failures >= self._patience or at_least:
             self._times += 1
             pause = max(self._holds.after(self._times), at_least)
-            self._until = self._clock.monotonic() + pause.total_seconds()
+            self._until = now + pause.total_seconds()
         self._probing = False
 
     def left(self) -> None:

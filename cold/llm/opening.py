@@ -13,6 +13,7 @@ from cold.llm.breaker import Breaker
 from cold.llm.budget import Budget, Ceilings
 from cold.llm.dialects import Dialect
 from cold.llm.falling_back import FallingBack
+from cold.llm.holding import Holding
 from cold.llm.port import (
     Answer,
     Answered,
@@ -92,7 +93,9 @@ class _Opener:
             provider: Budget(database, provider, _ceilings(settings, provider), clock)
             for provider in Provider
         }
-        self._breakers = {provider: Breaker(clock) for provider in Provider}
+        self._holds = {
+            provider: Holding(database, provider, Breaker(clock), clock) for provider in Provider
+        }
         self._backends: dict[tuple[Provider, str | None], Backend] = {}
         self._refuse_contradictions()
 
@@ -211,7 +214,7 @@ class _Opener:
             provider,
             backend,
             self._budgets[provider],
-            self._breakers[provider],
+            self._holds[provider],
             self._clock,
             limit_s=self._settings.llm_call_limit_sec,
             max_tokens=self._settings.llm_max_tokens,

@@ -59,6 +59,11 @@ def question(message: PassItem, choices: Sequence[Choice], here: str | None) -> 
     return [Turn("system", "\n".join(lines)), Turn("user", _excerpt(message.text), source=True)]
 
 
+def trial() -> list[Turn]:
+    """A question that any model can answer, to tell whether it is there."""
+    return [Turn("system", _TASK), Turn("user", "Good morning.", source=True)]
+
+
 def chosen(answer: Filed, choices: Iterable[Choice]) -> str | None:
     """The project, if it is one that was offered."""
     name = None if answer.project is None else normalise_tag(answer.project)

@@ -10,7 +10,7 @@ from agents_memory.domain.own_values import is_own
 from agents_memory.domain.phrases import Span
 from agents_memory.domain.screening import Verdict, screen
 from agents_memory.domain.tombstones import REPLACEMENT, Tombstones, strike
-from agents_memory.storage import messages, tombstones, vectors
+from agents_memory.storage import messages, summaries, tombstones, vectors
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.messages import PassItem
 from cold.guard import Done
@@ -78,6 +78,10 @@ class Screen:
                 lexeme_count=result.lexeme_count,
             )
         await messages.settle_screening(connection, item.id, result.verdict.screening)
+        if result.verdict.screening is not Screening.CLEAR:
+            # It was clear before where a summary rests on it.
+            resting = await summaries.list_resting(connection, [item.id])
+            await summaries.withdraw(connection, resting)
         for model in await vectors.list_models(connection):
             # There are vectors already when a message is screened anew.
             await vectors.sync_message_vectors(connection, model, item.id)

@@ -19,6 +19,7 @@ from agents_memory.storage.connections import Connection
 from agents_memory.storage.filing import UNFILED, Choice, Filing
 from agents_memory.storage.messages import PassItem
 from cold.guard import Done, ItemFault, ModelAway
+from cold.lanes import Lanes
 from cold.llm.port import UNTRIED, Failure, LanguageModel, Rules, Why
 from cold.llm.port import Role as ModelRole
 
@@ -72,7 +73,8 @@ class Tag:
     """Asks the model that serves the tagger; rules where there is none, or none that can say.
 
     While a model is set up and away, the stage waits: what it can read is not filed by rules. What
-    a model filed is never filed anew by rules. A private message is shown to no model.
+    a model filed is never filed anew by rules. A private message is shown to no model. A model is
+    asked about `at_once` messages side by side.
     """
 
     stage = "tag"
@@ -85,12 +87,15 @@ class Tag:
         *embedders: Embedder,
         models: LanguageModel | None = None,
         bad_answers: int = BAD_ANSWERS,
+        at_once: int = 1,
     ) -> None:
         self._embedders = {embedder.profile.id: embedder for embedder in embedders}
         self._first = embedders[0].profile.id
         self._affects: dict[str, AffectModel] = {}
         self._models = models or Rules()
         self._bad_answers = bad_answers
+        # Rules work in threads of this process, and gain nothing by it.
+        self._lanes = Lanes(at_once if self._models.serves(ModelRole.TAGGER) else 1)
 
     async def load(self, connection: Connection, ids: Sequence[int]) -> list[Taggable]:
         model = await vectors.find_active_model(connection)
@@ -114,14 +119,17 @@ class Tag:
         for profile in {item.profile or self._first for item in items if item.vector is not None}:
             if profile not in self._affects:
                 self._affects[profile] = await self._fit(self._embedders[profile])
-        results: list[Tagged | Failure | None] = []
-        away: Failure | None = None
-        for item in items:
+        away: list[Failure] = []
+
+        async def one(item: Taggable) -> Tagged | Failure | None:
             # What was answered before the model went away is settled all the same.
-            result = await self._result(item) if away is None else away
+            result = away[0] if away else await self._result(item)
             if isinstance(result, Failure) and result.why in UNTRIED:
-                away = result
-            results.append(result)
+                away.append(result)
+            return result
+
+        results = await self._lanes.each(one, items)
+        self._lanes.note(too_slow=any(_timed_out(result) for result in results))
         return results
 
     async def _result(self, item: Taggable) -> Tagged | Failure | None:
@@ -206,6 +214,10 @@ class Tag:
             detail=detail,
         )
         return Done()
+
+
+def _timed_out(result: Tagged | Failure | None) -> bool:
+    return isinstance(result, Failure) and result.why is Why.TIMED_OUT
 
 
 def _reason(failure: Failure) -> str:

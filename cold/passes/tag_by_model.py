@@ -1,9 +1,9 @@
-"""How a model files a message."""
+"""How a model files a message, and whose fault it is when it cannot."""
 
 from agents_memory.domain.affect import Affect
 from agents_memory.domain.tags import normalise_tag
 from cold.llm import tagging
-from cold.llm.port import Answered, Failure, LanguageModel, Role
+from cold.llm.port import UNTRIED, Answered, Failure, LanguageModel, Role, Why
 from cold.passes.tag import Taggable, Tagged, project_of
 
 
@@ -17,7 +17,7 @@ async def file_by_model(models: LanguageModel, item: Taggable) -> Tagged | Failu
     asked = tagging.question(message, item.choices, project_of(message))
     answer = await models.complete(Role.TAGGER, asked, tagging.Filed)
     if not isinstance(answer, Answered):
-        return answer
+        return await _blamed(models, answer)
     said = answer.value
     hint = None if message.project_hint is None else normalise_tag(message.project_hint)
     return Tagged(
@@ -27,3 +27,16 @@ async def file_by_model(models: LanguageModel, item: Taggable) -> Tagged | Failu
         said.importance,
         backend=f"{answer.provider}:{answer.model}",
     )
+
+
+async def _blamed(models: LanguageModel, failure: Failure) -> Failure:
+    """The failure, as the message's own where the model can answer about another one.
+
+    A server may fall over one text each time; taken for away, it would keep all others waiting.
+    """
+    if failure.why is not Why.UNAVAILABLE or failure.until is not None:
+        return failure
+    trial = await models.complete(Role.TAGGER, tagging.trial(), tagging.Filed)
+    if isinstance(trial, Failure) and trial.why in UNTRIED | {Why.TIMED_OUT}:
+        return failure
+    return Failure(Why.REJECTED, f"it answers, but not about this message: {failure.reason}")

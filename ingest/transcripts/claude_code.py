@@ -5,13 +5,13 @@ person's or the model's words is left out and counted.
 """
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any
 
 from agents_memory.domain.messages import Role
 from agents_memory.domain.text import content_key, is_blank
+from ingest.beside import Beside
 from ingest.records import Dropped, Record, Tally, digest_id, plain_id
 from ingest.transcripts import claude_code_lines as lines
 from ingest.transcripts.claude_code_lines import Speaker
@@ -30,6 +30,9 @@ class ClaudeCode:
 
     name = NAME
 
+    def enters(self, folder: PurePath) -> bool:
+        return True
+
     def facts(self, path: PurePath) -> FileFacts | None:
         """A session's own file, or one of a sub-agent: at any depth below its folder, or beside."""
         parts = path.parts
@@ -44,8 +47,9 @@ class ClaudeCode:
             return FileFacts(_session(parts[1]), subagent=True, companion=companion)
         return None
 
-    def reader(self, facts: FileFacts, companion: Mapping[str, Any]) -> "ClaudeCodeReader":
-        role = companion.get("agentType")
+    def reader(self, facts: FileFacts, beside: Beside) -> "ClaudeCodeReader":
+        companion = None if facts.companion is None else beside.document(facts.companion)
+        role = companion.get("agentType") if isinstance(companion, dict) else None
         return ClaudeCodeReader(facts, role if isinstance(role, str) else None)
 
 
@@ -88,6 +92,8 @@ class ClaudeCodeReader:
 
     def __init__(self, facts: FileFacts, subagent_role: str | None) -> None:
         self.tally: Tally = Counter()
+        # What was given out before it was taken back stays: it was said.
+        self.withdrawn: set[str] = set()
         self._facts = facts
         self._subagent_role = subagent_role
         self._open: dict[str, _Answer] = {}

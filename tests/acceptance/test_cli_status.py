@@ -25,8 +25,8 @@ def test_the_report_has_its_stable_keys(line: CommandLine) -> None:
     assert ended.code == 0, ended.stderr
     values = ended.json
     assert set(values) == {
-        "version", "database", "leader", "stages", "embedder", "counts", "quarantine", "alarms",
-        "degraded",
+        "version", "database", "leader", "stages", "embedder", "counts", "holds", "quarantine",
+        "alarms", "degraded",
     }  # fmt: skip
     assert values["database"]["reachable"] is True
     assert set(values["leader"]) == {"holder", "epoch", "pid", "since", "beat_at"}

@@ -13,6 +13,8 @@ import pytest
 
 from agents_memory.storage.connections import Database
 from tests.conftest import Pool
+from tests.fixtures.transcripts.stores import STORES
+from tests.fixtures.transcripts.talk import SAID
 from tests.fixtures.transcripts.writer import jsonl
 from tests.integration.capturers import Machine, stored
 from tests.unit.ingest.reading import EDGE, FORK, MAIN, MAIN_TURNS, ROOT, SUBAGENT
@@ -37,7 +39,14 @@ def machine(tmp_path: Path, pool: Pool) -> Machine:
 
 async def backfill(machine: Machine, *words: str, **environ: str) -> tuple[int, Any]:
     """Its exit code, and what it printed as JSON."""
-    arguments = ("claude-code", "--json", *words)
+    return await backfill_of("claude-code", machine, *words, **environ)
+
+
+async def backfill_of(
+    client: str, machine: Machine, *words: str, **environ: str
+) -> tuple[int, Any]:
+    """The same of any client."""
+    arguments = (client, "--json", *words)
     async with machine.capturer("ingest.backfill", *arguments, **environ) as process:
         output, _ = await process.process.communicate()
     assert process.process.returncode is not None
@@ -145,6 +154,29 @@ async def test_what_cannot_be_read_is_named_and_the_rest_is_stored(
     await stored(hot_database, *(["Readable."] if code else ["Readable.", "Locked."]))
     # Root may read everything, so there is nothing to name.
     assert bool(done["problems"]) == bool(code)
+
+
+@pytest.mark.parametrize("name", ["codex", "opencode", "cursor_chat", "cline"])
+async def test_any_client_is_shown_first_and_brought_in_once(
+    machine: Machine, tmp_path: Path, hot_database: Database, name: str
+) -> None:
+    """F87, F75: lines, databases and documents; a backfill resumes by doing it again."""
+    store, root = STORES[name], tmp_path / "store"
+    store.write(root)
+    code, shown = await backfill_of(store.client, machine, f"--root={root}")
+    assert (code, shown["dry_run"], shown["problems"]) == (0, True, [])
+    assert await rows(hot_database) == []
+    total = sum(shown["turns"].values())
+    code, done = await backfill_of(store.client, machine, f"--root={root}", "--run")
+    assert (code, done["stored"], done["failed"]) == (0, total, 0)
+    stored = await rows(hot_database)
+    main = [row for row in stored if row["session"] == store.session and not row["subagent"]]
+    assert [(row["role"], row["message"]) for row in main] == SAID
+    assert {row["platform"] for row in stored} == {store.client}
+    assert {row["trust"] for row in main if row["role"] == "user"} == {"owner"}
+    code, again = await backfill_of(store.client, machine, f"--root={root}", "--run")
+    assert (code, again["stored"], again["duplicate"]) == (0, 0, total + again["copies"])
+    assert len(await rows(hot_database)) == total
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,11 @@
 """Capture as a process: it follows, survives, and ends when it should."""
 
 import asyncio
+import json
 import signal
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,9 @@ from agents_memory.storage import captures
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.embedded.server import Cluster
 from tests.conftest import Pool
+from tests.fixtures.transcripts.stores import STORES
+from tests.fixtures.transcripts.talk import BEGUN, Turn, ms
+from tests.fixtures.transcripts.whole_stores import add, hermes_row
 from tests.integration.capturers import Capturer, Machine, stored, until
 
 
@@ -178,3 +184,24 @@ async def test_one_that_is_kept_ends_with_its_parent(machine: Machine) -> None:
     stopped = await capturer.said("stopped")
     assert "parent" in stopped["reason"]
     await process.communicate()
+
+
+async def test_it_follows_a_database_and_an_editors_second_folder(
+    machine: Machine, hot_database: Database
+) -> None:
+    """F74: clients of several kinds at once, each from now on."""
+    STORES["hermes"].write(machine.home / ".hermes")
+    clients = "hermes,cline"
+    async with machine.capturer(CAPTURE_CLIENTS=clients) as capturer:
+        for _ in range(3):
+            await capturer.said("capture_begun")
+        now = int(SystemClock().now().timestamp() - BEGUN.timestamp()) + 1
+        with closing(sqlite3.connect(machine.home / ".hermes" / "state.db")) as database:
+            add(database, [hermes_row("20261120_080000_aa", Turn("user", "Said now.", now))])
+        await stored(hot_database, "Said now.")
+        folder = machine.home / ".cline" / "data" / "tasks" / "1"
+        folder.mkdir(parents=True)
+        row = {"ts": ms(now), "type": "say", "say": "task", "text": "And in Cline."}
+        (folder / "ui_messages.json").write_text(json.dumps([row]))
+        await stored(hot_database, "Said now.", "And in Cline.")
+        assert await capturer.ended(signal.SIGTERM) == 0

@@ -15,7 +15,7 @@ from agents_memory.storage import captures, messages
 from agents_memory.storage.captures import FRESH
 from agents_memory.storage.connections import Connection, Database
 from ingest.records import Record
-from ingest.storing import TOLD_WITHIN, Kept, Storing
+from ingest.storing import Kept, Storing
 from tests.factories import NOON, Services
 from tests.fakes import ManualClock
 

@@ -75,7 +75,7 @@ async def test_a_pool_with_a_history_is_sound(
     assert {name: one.detail for name, one in found.items() if one.fix} == {}
     assert list(found) == [
         "message_state", "versions", "diffs", "profiles", "evidence", "superseded", "contexts",
-        "vectors",
+        "archive", "vectors",
     ]  # fmt: skip
     assert found["superseded"].detail == "1 memories that gave way"
     assert found["vectors"].detail == f"{HASHING.id}, 4 texts compared"
@@ -168,6 +168,11 @@ UNTIE = (
             "INSERT INTO message_context VALUES (999999, NULL, '', 0)",
             "contexts",
             "1 contexts belong to nothing: 999999",
+        ),
+        (
+            "UPDATE message_state SET archived_at = now()",
+            "archive",
+            "archived messages have no summary",
         ),
         (
             "UPDATE message_state SET screening = 'quarantined'",

@@ -11,7 +11,8 @@ import pytest
 from pydantic import BaseModel, Field
 
 from agents_memory.domain.errors import DatabaseUnavailable
-from agents_memory.storage import model_calls
+from agents_memory.services import retrying
+from agents_memory.storage import holds, model_calls
 from agents_memory.storage.connections import Database
 from agents_memory.storage.model_calls import Spent
 from cold.guard import Backoff
@@ -21,6 +22,7 @@ from cold.llm.budget import Budget, Ceilings
 from cold.llm.dialects import Dialect
 from cold.llm.falling_back import FallingBack
 from cold.llm.guard import Says
+from cold.llm.holding import Holding
 from cold.llm.openai_compatible import Endpoint, OpenAICompatible
 from cold.llm.port import Answered, Failure, Provider, Role, Turn, Why
 from tests.conftest import SCHEMA
@@ -68,7 +70,7 @@ class Set:
                 self.provider,
                 OpenAICompatible(endpoint, self.clock, sleep=_at_once),
                 Budget(self.database, self.provider, self.ceilings, self.clock),
-                Breaker(self.clock, Backoff(30, 2, 1800, chance=lambda: 0.0)),
+                self.holding(),
                 self.clock,
                 limit_s=self.limit_s,
                 max_tokens=500,
@@ -77,6 +79,11 @@ class Set:
                 yield model, server
             finally:
                 await model.close()
+
+    def holding(self) -> Holding:
+        """A process that knows nothing yet."""
+        breaker = Breaker(self.clock, Backoff(30, 2, 1800, chance=lambda: 0.0))
+        return Holding(self.database, self.provider, breaker, self.clock)
 
     async def outcomes(self) -> list[tuple[str, int, int]]:
         """Outcome, calls and requests of the ledger."""
@@ -258,6 +265,43 @@ async def test_three_failures_in_a_row_hold_the_provider_until_one_call_succeeds
         local.clock.advance(1)
         assert isinstance(await asked(model), Answered)
         assert isinstance(await asked(model), Answered)
+
+
+async def test_a_restart_forgets_no_hold(local: Set) -> None:
+    """F88, G2: the next process leaves the provider alone too, and every process can see it."""
+    async with local.over(in_turn(then=error(401, "no"))) as (model, server):
+        for _ in range(3):
+            await asked(model)
+        seen = len(server.requests)
+        async with local.over(in_turn(then=error(401, "no"))) as (restarted, other):
+            held = await asked(restarted)
+            assert isinstance(held, Failure)
+            assert (held.why, len(other.requests)) == (Why.ON_HOLD, 0)
+            assert held.until == local.clock.now() + timedelta(seconds=30)
+            [hold] = await local.database.run(holds.list_holds)
+            assert (hold.provider, hold.times, hold.held_until) == ("local", 1, held.until)
+            local.clock.advance(30)
+            await asked(restarted)
+            # Its one try failed, so that the first process waits twice as long as well.
+            still = await asked(model)
+            assert isinstance(still, Failure)
+            assert still.until == local.clock.now() + timedelta(seconds=60)
+            assert len(server.requests) == seen
+
+
+async def test_a_hold_ends_with_an_answer_or_when_somebody_asks_again(local: Set) -> None:
+    async with local.over(in_turn(then=error(401, "no"))) as (model, _):
+        for _ in range(3):
+            await asked(model)
+        assert await retrying.retry(local.database) == {}
+        assert await why(model) is Why.UNAVAILABLE
+        for _ in range(2):
+            await asked(model)
+        assert len(await local.database.run(holds.list_holds)) == 1
+        local.clock.advance(3600)
+    async with local.over(in_turn(completion(GOOD))) as (model, _):
+        assert isinstance(await asked(model), Answered)
+    assert await local.database.run(holds.list_holds) == []
 
 
 async def test_bad_answers_hold_nobody(local: Set) -> None:

@@ -161,6 +161,7 @@ async def test_no_search_reads_more_than_a_bounded_part(one_session: Database) -
     assert {
         "find_by_rare_words",
         "find_by_common_words_around",
+        "find_by_words_in_few",
         "count_words",
         "search_message_index",
         "search_message_vectors",

@@ -5,11 +5,12 @@ import pytest
 from agents_memory.domain.errors import ConfigurationError
 from agents_memory.storage import queries, vectors
 from agents_memory.storage.connections import Database
+from agents_memory.storage.vectors import Model
 
 # Their templates take more than a table: other tests prepare them.
 DDL = {"schema", "vector_tables", "erasing_columns"}
 # Tables whose rows are derived or queued, and may be taken away by the daemon.
-DELETABLE_BY_COLD = {"work", "lexeme_stats", "message_context"}
+DELETABLE_BY_COLD = {"work", "lexeme_stats", "message_context", "provider_holds"}
 READ_ONLY_FOR_HOT = {"message_results", "lexeme_stats", "lexeme_totals", "leader", "project_tags"}
 
 
@@ -26,8 +27,7 @@ async def test_every_statement_is_prepared_on_the_migrated_schema(
             for name, statement in queries.load(aggregate).items():
                 sql = statement.sql
                 if statement.template:
-                    table = model.memory_table if "memor" in name else model.message_table
-                    sql = statement.render(table=table)
+                    sql = statement.render(table=_table_for(model, name))
                 await connection.prepare(sql)
                 prepared += 1
     assert prepared > 50
@@ -38,6 +38,12 @@ def test_a_template_takes_identifiers_only() -> None:
     statement = queries.load("vectors")["search_message_vectors"]
     with pytest.raises(ConfigurationError):
         statement.render(table="x; DROP TABLE messages")
+
+
+def _table_for(model: Model, statement: str) -> str:
+    if "summar" in statement:
+        return model.summary_table
+    return model.memory_table if "memor" in statement else model.message_table
 
 
 async def _rights(database: Database, role: str, right: str) -> set[str]:
@@ -82,7 +88,7 @@ async def test_messages_and_versions_are_immutable_for_runtime_roles(
 
 async def test_the_hot_role_changes_no_state_of_messages(owner_database: Database) -> None:
     changed = await _rights(owner_database, "memory_hot", "UPDATE")
-    assert changed == {"memories", "profiles", "captures"}
+    assert changed == {"memories", "profiles", "captures", "activations"}
     assert await _rights(owner_database, "memory_hot", "INSERT") & READ_ONLY_FOR_HOT == set()
 
 
@@ -107,6 +113,10 @@ async def test_a_runtime_role_is_refused_where_it_has_no_right(
         "UPDATE sources SET quote = 'x'",
         "DELETE FROM sources",
         "DELETE FROM memories",
+        "DELETE FROM model_calls",
+        "DELETE FROM budgets",
+        "DELETE FROM captures",
+        "DELETE FROM tag_summaries",
         "TRUNCATE patches CASCADE",
     ):
         with pytest.raises(Exception, match=r"42501"):

@@ -175,6 +175,56 @@ async def test_after_some_bad_answers_rules_file_and_say_why(
     assert len(model.asked) == 1 + BAD_ANSWERS
 
 
+async def test_a_text_that_a_model_falls_over_keeps_no_other_waiting(
+    use: Services, cold_database: Database
+) -> None:
+    """E16: a server that fails over one text each time is not away; that text alone is to blame."""
+    bad = await use.say("The otter swims.")
+    good = [(await use.say(f"The heron came on day {n}.")).id for n in range(3)]
+
+    def reply(prompt: Sequence[Turn]) -> Any:
+        return failing(Why.UNAVAILABLE) if "otter" in prompt[-1].text else filed(topics=["bird"])
+
+    model = ScriptedModel(tagger=reply)
+    for _ in range(BAD_ANSWERS):
+        await due_again(cold_database)
+        work = worker(cold_database, FakeEmbedder(), models=model)
+        await work._empty(await begin_term(cold_database))
+    for item in good:
+        assert [backend for backend, _ in await filings(cold_database, item)] == [BACKEND]
+    [(backend, detail)] = await filings(cold_database, bad.id)
+    assert (backend, detail["unanswered"]) == ("rules", Why.REJECTED)
+    assert await value(cold_database, "SELECT count(*) FROM work") == 0
+
+
+async def test_a_model_is_asked_side_by_side_and_no_answer_is_lost_when_it_goes_away(
+    use: Services, cold_database: Database
+) -> None:
+    for number in range(5):
+        await use.say(f"The heron came on day {number}.")
+
+    def reply(prompt: Sequence[Turn]) -> Any:
+        away = "day 1" in prompt[-1].text
+        return failing(Why.ON_HOLD, UNTIL) if away else filed(topics=["bird"])
+
+    model = ScriptedModel(tagger=reply)
+    model.gate.clear()
+    work = worker(cold_database, FakeEmbedder(), models=model, at_once=4)
+    task = asyncio.create_task(work._empty(await begin_term(cold_database)))
+    await model.reached.wait()
+    # The others of the same moment; the fifth waits for a place.
+    await asyncio.sleep(0)
+    assert len(model.asked) == 4
+    model.gate.set()
+    await task
+    assert len(model.asked) == 4
+    filed_now = "SELECT count(*) FROM message_results WHERE stage = 'tag'"
+    assert await value(cold_database, filed_now) == 3
+    waiting = await query(cold_database, "SELECT attempts, last_error FROM work")
+    assert [row["attempts"] for row in waiting] == [0, 0]
+    assert all("2026-11-29 13:00:00" in row["last_error"] for row in waiting)
+
+
 async def test_a_model_that_fails_in_every_way_loses_and_doubles_nothing(
     use: Services, cold_database: Database
 ) -> None:
@@ -183,7 +233,9 @@ async def test_a_model_that_fails_in_every_way_loses_and_doubles_nothing(
     ids = [(await use.say(f"The heron, {why}.")).id for why in whys]
 
     def reply(prompt: Sequence[Turn]) -> Failure:
-        return failing(next(why for why in whys if prompt[-1].text.endswith(f", {why}.")))
+        # About anything else it is away, too.
+        told = (why for why in whys if prompt[-1].text.endswith(f", {why}."))
+        return failing(next(told, Why.UNAVAILABLE))
 
     model = ScriptedModel(tagger=reply)
     for _ in range(2 * len(whys)):

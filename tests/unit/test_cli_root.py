@@ -120,7 +120,7 @@ def test_a_shell_completes_names_and_options_without_importing_a_command(
     for name in COMMANDS:
         monkeypatch.setitem(COMMANDS, name, ("no.such.module:command", f"About {name}."))
     shell = BashComplete(root, {}, "mcp-agents-memory", "_MCP_AGENTS_MEMORY_COMPLETE")
-    assert [item.value for item in shell.get_completions([], "s")] == ["serve", "status", "search"]
+    assert [item.value for item in shell.get_completions([], "s")] == ["serve", "status", "search", "summary"]
     assert "--version" in [item.value for item in shell.get_completions([], "--v")]
 
 

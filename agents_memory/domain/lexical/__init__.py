@@ -18,6 +18,7 @@ machine. Text is brought to its compatibility form without case, and falls into:
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from agents_memory.domain.lexical.stopwords import stop_lexemes
 from agents_memory.domain.lexical.tokens import (
@@ -30,7 +31,7 @@ from agents_memory.domain.lexical.tokens import (
     tokenise,
     tokenise_ascii,
 )
-from agents_memory.domain.lexical.words import DIGIT, LEXEMES, bounded, symbol
+from agents_memory.domain.lexical.words import DIGIT, LEXEMES, Symbol, bounded, symbol
 from agents_memory.domain.lexical.words import MAX_LEXEME_CHARS as MAX_LEXEME_CHARS
 
 MAX_TERM_FREQUENCY = 15
@@ -162,31 +163,21 @@ def _count(piece: str) -> tuple[dict[str, int], int]:
             lexemes += token
         elif kind == HANGUL_WORD and len(token) > 1:
             lexemes.append(token[0])
-    counts: dict[str, int] = {}
-    for word, count in Counter(words).items():
-        for lexeme in LEXEMES[word]:
-            counts[lexeme] = counts.get(lexeme, 0) + count
-    for lexeme in lexemes:
-        counts[lexeme] = counts.get(lexeme, 0) + 1
-    return counts, length + len(words)
+    counts = Counter(chain.from_iterable(map(LEXEMES.__getitem__, words)))
+    counts.update(lexemes)
+    return dict(counts), length + len(words)
 
 
 def _count_ascii(piece: str) -> tuple[dict[str, int], int]:
-    counts: dict[str, int] = {}
-    symbols: list[tuple[str, int]] = []
-    length = 0
-    for token, count in Counter(tokenise_ascii(piece)).items():
-        lexemes = LEXEMES[token]
-        if isinstance(lexemes, str):
-            symbols.append((lexemes, count))
-            continue
-        length += count
-        for lexeme in lexemes:
-            counts[lexeme] = counts.get(lexeme, 0) + count
-    # After the words, which go first where there is not room for all.
-    for lexeme, count in symbols:
-        counts[lexeme] = counts.get(lexeme, 0) + count
-    return counts, length
+    tokens = tokenise_ascii(piece)
+    # Not one by one: most of what a turn costs is this.
+    counts = Counter(chain.from_iterable(map(LEXEMES.__getitem__, tokens)))
+    length = len(tokens)
+    for lexeme in [lexeme for lexeme in counts if type(lexeme) is Symbol]:
+        # After the words, which go first where there is not room for all.
+        count = counts[str(lexeme)] = counts.pop(lexeme)
+        length -= count
+    return dict(counts), length
 
 
 def _asked(kind: int, token: str) -> Iterable[str]:

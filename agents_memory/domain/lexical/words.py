@@ -26,15 +26,21 @@ _SYMBOLS = "!#$%&'*+-./:<=>?@\\^_|~"
 _REPEATED = re.compile(r"(.)\1{3,}")
 
 
-class _Lexemes(dict[str, tuple[str, ...] | str]):
-    """Token → its distinct lexemes when it is a word, its lexeme when it is symbols in ASCII.
+class Symbol(str):
+    """A lexeme that stands for symbols in ASCII."""
+
+    __slots__ = ()
+
+
+class _Lexemes(dict[str, tuple[str, ...]]):
+    """Token → its distinct lexemes; for symbols in ASCII the only one, a `Symbol`.
 
     Worked out when first met, and kept until there are too many. Not an LRU cache: its lists cost
     more than the look-up, and the words that matter are soon back.
     """
 
-    def __missing__(self, token: str) -> tuple[str, ...] | str:
-        found = _lexemes(token) if token.strip(_SYMBOLS) else symbol(token)
+    def __missing__(self, token: str) -> tuple[str, ...]:
+        found = _lexemes(token) if token.strip(_SYMBOLS) else (Symbol(symbol(token)),)
         if len(token) <= MAX_LEXEME_CHARS:
             if len(self) >= _KEPT_TOKENS:
                 self.clear()

@@ -3,7 +3,8 @@
 SELECT (SELECT count(*) FROM messages) AS messages, (SELECT count(*) FROM memories) AS memories,
     (SELECT count(*) FROM patches) AS patches, (SELECT count(*) FROM patch_operations) AS operations,
     (SELECT count(*) FROM sources) AS sources, (SELECT count(*) FROM message_context) AS contexts,
-    (SELECT count(*) FROM memories WHERE superseded_by IS NOT NULL) AS superseded
+    (SELECT count(*) FROM memories WHERE superseded_by IS NOT NULL) AS superseded,
+    (SELECT count(*) FROM tag_summaries WHERE status = 'active') AS summaries
 
 -- name: list_messages_without_state
 -- Messages that no search can find, since their state is missing.
@@ -65,8 +66,8 @@ WHERE m.user_id IS DISTINCT FROM p.user_id ORDER BY p.id
 -- Items that rest on a message which is not there, or is another user's.
 SELECT DISTINCT s.item_id AS id FROM sources s LEFT JOIN messages m ON m.id = s.message_id
 LEFT JOIN memories k ON k.id = s.item_id LEFT JOIN profiles d ON d.id = s.item_id
-LEFT JOIN messages c ON c.id = s.item_id
-WHERE m.id IS NULL OR m.user_id <> coalesce(k.user_id, d.user_id, c.user_id) ORDER BY s.item_id
+LEFT JOIN messages c ON c.id = s.item_id LEFT JOIN tag_summaries t ON t.id = s.item_id
+WHERE m.id IS NULL OR m.user_id <> coalesce(k.user_id, d.user_id, c.user_id, t.user_id) ORDER BY s.item_id
 
 -- name: list_contexts_without_message
 -- Contexts of nothing, or of a turn before that is not there.
@@ -88,6 +89,19 @@ WITH RECURSIVE reached (id, other) AS (
     UNION SELECT r.id, m.superseded_by FROM reached r JOIN memories m ON m.id = r.other
     WHERE m.superseded_by IS NOT NULL)
 SELECT id FROM reached WHERE id = other ORDER BY id
+
+-- name: list_archived_without_summary
+-- Messages that everyday search does not show, although no summary stands for them.
+SELECT s.message_id AS id FROM message_state s
+WHERE s.archived_at IS NOT NULL AND NOT EXISTS (
+    SELECT FROM sources c JOIN tag_summaries t ON t.id = c.item_id AND t.version = c.item_version
+    WHERE c.message_id = s.message_id AND t.status = 'active')
+ORDER BY id
+
+-- name: list_hidden_summary_vectors (template)
+-- Summaries that were withdrawn and have vectors.
+SELECT DISTINCT v.summary_id AS id FROM {table} v JOIN tag_summaries t ON t.id = v.summary_id
+WHERE t.status <> 'active' ORDER BY id
 
 -- name: list_hidden_message_vectors (template)
 -- Quarantined messages that a search by meaning would still find.
@@ -136,3 +150,11 @@ JOIN LATERAL (SELECT array_agg(content_hash ORDER BY chunk) AS digests FROM {tab
 WHERE m.status = 'active' AND NOT EXISTS (SELECT FROM work w
     WHERE w.item_id = m.id AND w.stage IN ('embed_memory', 'embed_memory_other'))
 ORDER BY m.id
+
+-- name: read_summary_chunks (template)
+-- The same of summaries.
+SELECT t.id, t.content AS text, v.digests FROM tag_summaries t
+JOIN LATERAL (SELECT array_agg(content_hash ORDER BY chunk) AS digests FROM {table}
+              WHERE summary_id = t.id) v ON v.digests IS NOT NULL
+WHERE t.status = 'active' AND NOT EXISTS (SELECT FROM work w WHERE w.item_id = t.id AND w.stage = 'embed_summary')
+ORDER BY t.id

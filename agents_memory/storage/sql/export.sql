@@ -61,3 +61,10 @@ WHERE $1::timestamptz IS NULL OR d.updated_at >= $1 ORDER BY d.id
 -- Every version that documents ever had.
 SELECT v.profile_id, v.version, v.patch_id, v.content, v.created_at FROM profile_versions v
 WHERE $1::timestamptz IS NULL OR v.created_at >= $1 ORDER BY v.profile_id, v.version
+
+-- name: export_summary
+-- Summaries of archived messages; those they stand for are among the sources of their version.
+SELECT t.id, t.version, u.name AS user, p.name AS project, t.platform, t.private, t.trust, t.status, t.content,
+    t.backend, t.began_at, t.ended_at, t.created_at, t.updated_at
+FROM tag_summaries t JOIN users u ON u.id = t.user_id LEFT JOIN project_tags p ON p.id = t.p_tag
+WHERE $1::timestamptz IS NULL OR t.updated_at >= $1 ORDER BY t.id

@@ -30,6 +30,14 @@ m.user_id = $1 AND m.status = 'active' AND NOT m.private
   AND ($4::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) < $4)
   AND ($5::text IS NULL OR m.platform = $5)
 
+-- fragment: summary_filters
+-- The same conditions on summaries `t`: what was said then is among what they stand for.
+t.user_id = $1 AND t.status = 'active' AND NOT t.private
+  AND ($2::bigint[] IS NULL OR t.p_tag = ANY ($2))
+  AND ($3::timestamptz IS NULL OR t.ended_at >= $3)
+  AND ($4::timestamptz IS NULL OR t.began_at < $4)
+  AND ($5::text IS NULL OR t.platform = $5)
+
 -- fragment: owners_words
 -- What the owner said, of messages `m` with their state `s`: all that a profile may rest on.
 m.trust = 'owner' AND m.role = 'user' AND NOT m.subagent AND s.screening = 'clear' AND NOT s.private

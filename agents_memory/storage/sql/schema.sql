@@ -54,6 +54,8 @@ GRANT INSERT ON {schema}.users, {schema}.messages, {schema}.message_state, {sche
     {schema}.patch_operations, {schema}.memories, {schema}.memory_versions, {schema}.profiles,
     {schema}.profile_versions, {schema}.sources, {schema}.traces TO {role};
 GRANT UPDATE ON {schema}.memories, {schema}.profiles TO {role};
+-- Derived, and whoever asks may have it derived now.
+GRANT INSERT, UPDATE ON {schema}.activations TO {role};
 
 -- name: grant_hot (template)
 -- The hot path adds and reads; it changes no state of a message. Capture runs as this role too.
@@ -67,7 +69,10 @@ GRANT INSERT ON {schema}.tag_changes TO {role};
 
 -- name: grant_cold (template)
 -- The daemon also settles work, keeps what is derived, and books what models cost.
-GRANT INSERT, UPDATE ON {schema}.model_calls, {schema}.budgets, {schema}.librarian_runs TO {role};
+GRANT INSERT, UPDATE ON {schema}.model_calls, {schema}.budgets, {schema}.librarian_runs, {schema}.tag_summaries
+    TO {role};
+GRANT INSERT, UPDATE, DELETE ON {schema}.provider_holds TO {role};
+GRANT EXECUTE ON FUNCTION {schema}.prune_logs(timestamptz, integer) TO {role};
 GRANT INSERT ON {schema}.message_results, {schema}.project_tags, {schema}.lexeme_stats,
     {schema}.message_context TO {role};
 GRANT UPDATE ON {schema}.message_state, {schema}.message_results, {schema}.work, {schema}.leader, {schema}.leader_beat,
@@ -80,6 +85,9 @@ GRANT UPDATE (pairs_at) ON {schema}.tag_upkeep TO {role};
 GRANT UPDATE (reached, finished_at) ON {schema}.retags TO {role};
 GRANT UPDATE (index_recall, index_checked_at, midpoint, scale) ON {schema}.embedding_models TO {role};
 GRANT EXECUTE ON FUNCTION {schema}.build_message_index(smallint) TO {role};
+GRANT UPDATE (recomputed_at, counted_id) ON {schema}.activation_upkeep TO {role};
+GRANT EXECUTE ON FUNCTION {schema}.settle_traces(), {schema}.fold_traces(integer, timestamptz),
+    {schema}.join_trace_bins(bigint, integer, timestamptz) TO {role};
 GRANT EXECUTE ON FUNCTION {schema}.strike_message(bigint, integer[], integer[], text[], tsvector, integer)
     TO {role};
 

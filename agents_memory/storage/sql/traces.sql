@@ -1,16 +1,17 @@
 -- name: insert_traces
 -- One trace an item, in the order of ids, so that writers never wait on each other crosswise.
-INSERT INTO traces (item_id, kind, weight, session, hour)
-SELECT item_id, $2, $3, $4, floor(extract(epoch FROM now()) / 3600)
+INSERT INTO traces (item_id, kind, weight, session, inferred, hour)
+SELECT item_id, $2, $3, $4, $5, floor(extract(epoch FROM now()) / 3600)
 FROM unnest($1::bigint[]) AS item_id ORDER BY item_id
 ON CONFLICT DO NOTHING
 
 -- name: find_kinds
--- What each id names: a message, a memory, a patch or a profile.
+-- What each id names: a message, a memory, a summary, a patch or a profile.
 SELECT asked.id, CASE
     WHEN EXISTS (SELECT 1 FROM messages m JOIN message_state s ON s.message_id = m.id
                  WHERE m.id = asked.id AND m.user_id = $2 AND s.screening <> 'quarantined') THEN 'message'
     WHEN EXISTS (SELECT 1 FROM memories m WHERE m.id = asked.id AND m.user_id = $2) THEN 'memory'
+    WHEN EXISTS (SELECT 1 FROM tag_summaries t WHERE t.id = asked.id AND t.user_id = $2 AND t.status = 'active') THEN 'summary'
     WHEN EXISTS (SELECT 1 FROM patches p WHERE p.id = asked.id AND p.user_id = $2) THEN 'patch'
     WHEN EXISTS (SELECT 1 FROM profiles p WHERE p.id = asked.id AND p.user_id = $2) THEN 'profile'
     END AS kind

@@ -47,6 +47,18 @@ ALTER TABLE {table} ALTER embedding SET STORAGE PLAIN;
 ALTER TABLE {table} SET (autovacuum_vacuum_scale_factor = 0.05, toast_tuple_target = 8160);
 CREATE INDEX IF NOT EXISTS {table}_filter ON {table} (user_id, said_at) WHERE searchable;
 
+-- name: create_summary_vectors (template)
+-- The same for summaries, which are few: their filters are read from the summary itself.
+CREATE TABLE IF NOT EXISTS {table} (
+    summary_id    bigint NOT NULL REFERENCES tag_summaries (id) ON DELETE CASCADE,
+    chunk         smallint NOT NULL,
+    content_hash  bytea NOT NULL,
+    embedding     halfvec({dims}) NOT NULL CHECK (l2_norm(embedding) > 0),
+    PRIMARY KEY (summary_id, chunk)
+);
+ALTER TABLE {table} ALTER embedding SET STORAGE PLAIN;
+ALTER TABLE {table} SET (autovacuum_vacuum_scale_factor = 0.05, toast_tuple_target = 8160);
+
 -- name: drop_vectors (template)
 -- The vectors of a model that is given up.
 DROP TABLE IF EXISTS {table}

@@ -195,3 +195,28 @@ GROUP BY v.memory_id ORDER BY min(v.embedding <=> $7), v.memory_id DESC LIMIT $6
 -- The cosine of the query with given memories; those without a vector are left out.
 SELECT memory_id AS id, 1 - min(embedding <=> $2) AS cosine
 FROM {table} WHERE memory_id = ANY ($1::bigint[]) GROUP BY memory_id
+
+-- name: delete_summary_vectors (template)
+-- Old vectors of one summary, before new ones are put in their place.
+DELETE FROM {table} WHERE summary_id = $1
+
+-- name: insert_summary_vector (template)
+-- One chunk of a summary.
+INSERT INTO {table} (summary_id, chunk, content_hash, embedding) VALUES ($1, $2, $3, $4)
+
+-- name: has_summary_vectors (template)
+-- Whether a summary has vectors.
+SELECT EXISTS (SELECT FROM {table} WHERE summary_id = $1)
+
+-- name: search_summary_vectors (template)
+-- The nearest summaries by an exact scan; there is one for many messages.
+SELECT v.summary_id AS id, 1 - min(v.embedding <=> $7) AS cosine
+FROM {table} v JOIN tag_summaries t ON t.id = v.summary_id
+WHERE
+-- include: summary_filters
+GROUP BY v.summary_id ORDER BY min(v.embedding <=> $7), v.summary_id DESC LIMIT $6
+
+-- name: compare_summaries (template)
+-- The cosine of the query with given summaries; those without a vector are left out.
+SELECT summary_id AS id, 1 - min(embedding <=> $2) AS cosine
+FROM {table} WHERE summary_id = ANY ($1::bigint[]) GROUP BY summary_id

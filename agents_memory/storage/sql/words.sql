@@ -1,7 +1,18 @@
 -- name: find_by_rare_words
 -- Messages that match the filters and hold a word chosen; those with most of the words asked for, then the
--- newest. All are looked at, by the index of words or of a filter: with a LIMIT inside, the planner would
--- read the pool backwards until it has enough.
+-- newest. All that hold one are ranked first; then, in this order, it is looked which match, until there
+-- are enough. OFFSET 0 keeps the planner from beginning with the filters, or from reading the pool backwards.
+SELECT m.id FROM (
+    SELECT *, ts_rank(lexemes, $12::text::tsquery) AS rank
+    FROM messages WHERE lexemes @@ $11::text::tsquery ORDER BY rank DESC, id DESC OFFSET 0
+) AS m JOIN message_state s ON s.message_id = m.id
+WHERE
+-- include: message_filters
+ORDER BY m.rank DESC, m.id DESC LIMIT $10
+
+-- name: find_by_words_in_few
+-- The same for filters that leave few messages and words that many hold: all that match are looked at, by
+-- the index of words or of a filter, as the planner likes.
 WITH holding AS MATERIALIZED (
     SELECT m.id, ts_rank(m.lexemes, $12::text::tsquery) AS rank
     FROM messages m JOIN message_state s ON s.message_id = m.id
@@ -11,7 +22,7 @@ WITH holding AS MATERIALIZED (
 SELECT id FROM holding ORDER BY rank DESC, id DESC LIMIT $10
 
 -- name: find_by_common_words
--- The same for words that very many matching messages hold: the newest are found before all are read.
+-- For words that very many matching messages hold: the newest, found before all are read.
 SELECT m.id FROM messages m JOIN message_state s ON s.message_id = m.id
 WHERE m.lexemes @@ $11::text::tsquery AND
 -- include: message_filters
@@ -19,6 +30,17 @@ ORDER BY m.id DESC LIMIT $10
 
 -- name: find_by_rare_words_around
 -- Messages that match the filters and whose context holds a word chosen, in the same order.
+SELECT m.id FROM (
+    SELECT message_id, ts_rank(lexemes, $12::text::tsquery) AS rank
+    FROM message_context WHERE lexemes @@ $11::text::tsquery ORDER BY rank DESC, message_id DESC OFFSET 0
+) AS holding
+JOIN messages m ON m.id = holding.message_id JOIN message_state s ON s.message_id = holding.message_id
+WHERE
+-- include: message_filters
+ORDER BY holding.rank DESC, holding.message_id DESC LIMIT $10
+
+-- name: find_by_words_in_few_around
+-- The same for filters that leave few messages, and words that stand around many.
 WITH holding AS MATERIALIZED (
     SELECT m.id, ts_rank(c.lexemes, $12::text::tsquery) AS rank
     FROM message_context c
@@ -81,3 +103,18 @@ FROM memories m CROSS JOIN LATERAL (
     FROM unnest($9::text[]::tsquery[]) WITH ORDINALITY AS a (word, position)
     WHERE m.lexemes @@ a.word OFFSET 0) AS held
 WHERE m.id = ANY (ARRAY(SELECT id FROM found))
+
+-- name: find_summaries_by_words
+-- The same of summaries.
+WITH found AS MATERIALIZED (
+    (SELECT t.id FROM tag_summaries t WHERE t.lexemes @@ $7::text::tsquery AND
+-- include: summary_filters
+    ORDER BY t.id DESC LIMIT $6)
+    UNION SELECT unnest($8::bigint[])
+)
+SELECT t.id, t.lexeme_count AS length, held.position, held.count
+FROM tag_summaries t CROSS JOIN LATERAL (
+    SELECT a.position, width_bucket(ts_rank('{1,1,1,1}', t.lexemes, a.word)::float8, $10::float8[]) AS count
+    FROM unnest($9::text[]::tsquery[]) WITH ORDINALITY AS a (word, position)
+    WHERE t.lexemes @@ a.word OFFSET 0) AS held
+WHERE t.id = ANY (ARRAY(SELECT id FROM found))

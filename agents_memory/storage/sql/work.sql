@@ -60,6 +60,15 @@ WHERE m.status = 'active'
 ORDER BY m.id LIMIT $1
 ON CONFLICT DO NOTHING
 
+-- name: queue_unembedded_summaries (template)
+-- Work for active summaries without a vector of a model that nothing waits for.
+INSERT INTO work (item_id, stage)
+SELECT t.id, 'embed_summary' FROM tag_summaries t
+WHERE t.status = 'active' AND NOT EXISTS (SELECT FROM {table} v WHERE v.summary_id = t.id)
+  AND NOT EXISTS (SELECT FROM work w WHERE w.item_id = t.id AND w.stage = 'embed_summary')
+ORDER BY t.id LIMIT $1
+ON CONFLICT DO NOTHING
+
 -- name: summarise_work
 -- Per stage: waiting, held (handed back untried, as a model or the like is away), failed at least once,
 -- parked, the age of the oldest waiting row, how long one has been due, and why one waits or is parked.

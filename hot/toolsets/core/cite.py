@@ -23,8 +23,8 @@ of memory_startup, with their ids. Leave out what you only read. Call it once an
 
 Example: {"ids": [17, 42]}.
 
-Returns `cited`, each id with what it names (message or memory), and `unknown`, the ids that name \
-neither. Nothing needs to be done about it."""
+Returns `cited`, each id with what it names (message, memory or summary), and `unknown`, the \
+ids that name none of these. Nothing needs to be done about it."""
 
 
 def tool(app: App) -> Tool:

@@ -8,7 +8,7 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Refusal
-from agents_memory.domain.messages import Role
+from agents_memory.domain.messages import Queued, Role
 from hot.answers import SavedAnswer
 from hot.app import App
 from hot.present import render_saved
@@ -34,7 +34,8 @@ to run"}; {"role": "assistant", "message": "Done: sessions are opaque tokens now
 added", "agent_model": "claude-sonnet-5"}.
 
 Returns the message's id, role and created_at. `stored` false with `skipped`: this session is \
-captured anyway, so save nothing more in it. \
+captured anyway, so save nothing more in it. `queued` true: the database is away, and the turn is \
+safe on this machine's disk; it is stored by itself later, so do not save it again. \
 `redactions` counts passwords and keys that were taken out before storing. What is saved this way \
 counts as an agent's account (trust "agent"), whatever role it names; it can be searched at once \
 by its words, by its meaning a little later.
@@ -44,9 +45,14 @@ To state a lasting fact, preference or decision, use manage_knowledge instead.""
 
 CAPTURED = "this session is captured as it is written, so this turn is stored without you"
 
+QUEUED = (
+    "the database cannot take it now, so the turn is kept on this machine's disk and stored, once, "
+    "when the database is back; until then no search finds it. Do not save it again. Why: {why}"
+)
+
 
 def tool(app: App) -> Tool:
-    """The tool over `Intake.store`."""
+    """The tool over `Saving.save`."""
 
     async def save_message(
         context: Context,
@@ -72,22 +78,28 @@ def tool(app: App) -> Tool:
             subagent_model=subagent_model,
             subagent_role=subagent_role,
         )
-        services = await app.services()
-        session = app.session.client_session
-        if session is not None and await services.coverage.covers(
-            device=app.session.device, client=draft.platform, session=session
-        ):
+        saved = await app.saving.save(draft, app.session.client_session)
+        if isinstance(saved, Refusal):
+            return saved
+        if saved is None:
             return SavedAnswer(stored=False, role=role, skipped=CAPTURED)
-        stored = await services.intake.store(draft, services.user_id)
-        if isinstance(stored, Refusal):
-            return stored
+        if isinstance(saved, Queued):
+            return SavedAnswer(
+                stored=False,
+                queued=True,
+                intake_id=str(saved.intake_id),
+                role=saved.role,
+                created_at=app.moment(saved.at),
+                redactions=saved.redactions,
+                note=QUEUED.format(why=saved.why),
+            )
         return SavedAnswer(
             stored=True,
-            id=stored.id,
-            role=stored.role,
-            created_at=app.moment(stored.created_at),
-            duplicate=stored.duplicate,
-            redactions=stored.redactions,
+            id=saved.id,
+            role=saved.role,
+            created_at=app.moment(saved.created_at),
+            duplicate=saved.duplicate,
+            redactions=saved.redactions,
         )
 
     return make_tool(

@@ -3,7 +3,7 @@
 from agents_memory.domain.own_values import CLIENTS, OWN_VALUES, is_own
 from agents_memory.domain.patches import Add
 from agents_memory.services import conversations, events, knowledge
-from agents_memory.settings.table import CAPTURE_CLIENTS
+from agents_memory.settings.capturing import CAPTURE_CLIENTS
 from agents_memory.storage import erasing
 from cold.passes import alias_suggestions, duplicates, librarian
 from hot.session import PLATFORMS, UNKNOWN_PLATFORM

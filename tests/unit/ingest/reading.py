@@ -1,12 +1,18 @@
 """Reads transcripts as the tests need them."""
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path, PurePath
 
+from ingest.backfilling import Survey
+from ingest.backfilling import read as read_store
+from ingest.beside import Beside
 from ingest.records import Record
 from ingest.tail import Tail
+from ingest.transcripts import CLIENTS
 from ingest.transcripts.claude_code import ClaudeCode, ClaudeCodeReader
 from ingest.transcripts.protocol import FileFacts
+from tests.fixtures.transcripts.stores import Store
 
 ROOT = (
     Path(__file__).parents[2] / "fixtures" / "transcripts" / "claude_code" / "projects"
@@ -32,7 +38,7 @@ FACTS = FileFacts("5f0c1a52-0d0e-4a57-9a86-6a7f0e0c1b11")
 
 
 def reader(facts: FileFacts = FACTS) -> ClaudeCodeReader:
-    return CLIENT.reader(facts, {})
+    return CLIENT.reader(facts, Beside(ROOT, PurePath(MAIN)))
 
 
 def read(data: bytes, into: ClaudeCodeReader | None = None) -> list[Record]:
@@ -51,6 +57,17 @@ def read_file(path: str, root: Path = ROOT) -> list[Record]:
     assert facts is not None
     tail = Tail(root, path, CLIENT, facts)
     return [*tail.read().records, *tail.read(quiet=True).records]
+
+
+def everything(store: Store, root: Path, into: Survey | None = None) -> list[Record]:
+    """All that a backfill would find below a root."""
+    found = Survey() if into is None else into
+    return list(read_store(CLIENTS[store.client], [root], found, datetime(2027, 1, 1, tzinfo=UTC)))
+
+
+def of_session(store: Store, records: Sequence[Record]) -> Iterator[Record]:
+    """What was said in the conversation itself, by nobody's sub-agent."""
+    return (r for r in records if r.session == store.session and not r.subagent)
 
 
 def words(records: Sequence[Record]) -> list[tuple[str, str]]:

@@ -6,8 +6,8 @@ import pytest
 
 from agents_memory.domain.errors import ConfigurationError
 from agents_memory.settings import Settings
-from agents_memory.settings.table import CAPTURE_CLIENTS
-from ingest.app import root_of, state_path
+from agents_memory.settings.capturing import CAPTURE_CLIENTS
+from ingest.app import places_of, state_path
 from ingest.transcripts import CLIENTS
 
 HOME = Path("/nowhere/home")
@@ -32,7 +32,38 @@ def test_an_unknown_client_is_an_error_that_names_the_known() -> None:
 def test_every_client_of_the_settings_can_be_captured() -> None:
     assert set(CAPTURE_CLIENTS) == set(CLIENTS)
     assert all(name == client.name for name, client in CLIENTS.items())
-    assert all(root_of(load(), name).is_absolute() for name in CLIENTS)
+    places = [place for name in CLIENTS for place in places_of(load(), name)]
+    assert all(root.is_absolute() for _, root in places)
+    assert len(dict(places)) == len(places)
+
+
+@pytest.mark.parametrize(
+    ("client", "environ", "roots"),
+    [
+        ("codex", {}, [HOME / ".codex"]),
+        ("codex", {"CODEX_HOME": "/srv/codex"}, [Path("/srv/codex")]),
+        ("codex", {"CODEX_HOME": "/srv/codex", "CAPTURE_CODEX_DIR": "~/x"}, [HOME / "x"]),
+        ("gemini-cli", {}, [HOME / ".gemini"]),
+        ("opencode", {}, [HOME / ".local/share/opencode"]),
+        ("opencode", {"XDG_DATA_HOME": "/data"}, [Path("/data/opencode")]),
+        ("copilot-cli", {"COPILOT_HOME": "relative"}, [HOME / ".copilot"]),
+        ("grok", {"GROK_HOME": "~/g"}, [HOME / "g"]),
+        ("hermes", {}, [HOME / ".hermes"]),
+        ("antigravity", {}, [HOME / ".gemini"]),
+    ],
+)
+def test_a_client_is_looked_for_where_it_writes(
+    client: str, environ: dict[str, str], roots: list[Path]
+) -> None:
+    """F74."""
+    assert list(load(HOME, **environ).capture_folders(client)) == roots
+
+
+def test_a_client_with_an_editor_and_a_command_line_has_two_folders() -> None:
+    for client in ("cursor", "cline"):
+        editor, line = load().capture_folders(client)
+        assert "globalStorage" in editor.parts
+        assert line == HOME / f".{client}"
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_what_is_saved_is_loaded_again_and_nobody_else_may_read_it(tmp_path: Pat
     state = tmp_path / "capture.json"
     positions = Positions.load(state)
     positions.begin("claude-code", Watch("/root", SINCE))
-    cursor = Cursor(7, 8, 900, 50, Mark(5, "ab"), Mark(3, "cd"))
+    cursor = Cursor(7, 8, 900, 50, Mark(5, "ab"), Mark(3, "cd"), 800)
     positions.move("claude-code", "a/b.jsonl", cursor)
     positions.move("claude-code", "a/\udcff name \u2028.jsonl", cursor)
     positions.save()

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from ingest.finding import Finder
+from ingest.transcripts import CLIENTS
 from tests.unit.ingest.reading import CLIENT
 
 
@@ -65,3 +66,29 @@ def test_names_of_any_bytes_are_found(tmp_path: Path) -> None:
     name = os.fsdecode(b"caf\xe9 \xff.jsonl")
     make(tmp_path, f"a b\u2028/{name}")
     assert found(tmp_path) == [f"a b\u2028/{name}"]
+
+
+def test_folders_that_hold_no_transcripts_are_not_entered(tmp_path: Path) -> None:
+    make(tmp_path, "sessions/2026/11/20/x.txt", "log/rollout.jsonl", "sessions/notes.md")
+    (tmp_path / "log").chmod(0)
+    finder = Finder(tmp_path, CLIENTS["codex"])
+    try:
+        assert finder.find() == []
+    finally:
+        (tmp_path / "log").chmod(0o700)
+    assert finder.unreadable == set()
+
+
+def test_a_database_changes_with_its_log_and_what_is_told_elsewhere_comes_last(
+    tmp_path: Path,
+) -> None:
+    old = "storage/message/ses/msg.json"
+    make(tmp_path, "opencode.db", old)
+    os.utime(tmp_path / old, (1, 1))
+    finder = Finder(tmp_path, CLIENTS["opencode"])
+    before = finder.find()
+    assert [one.path for one in before] == ["opencode.db", old]
+    make(tmp_path, "opencode.db-wal")
+    after = finder.find()
+    assert [one.path for one in after] == ["opencode.db", old]
+    assert after[0].signature != before[0].signature

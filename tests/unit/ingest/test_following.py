@@ -13,10 +13,12 @@ from agents_memory.clock import SystemClock
 from agents_memory.domain.errors import DatabaseUnavailable
 from agents_memory.observe import Action
 from ingest import following
+from ingest.batch import Transcript
 from ingest.cursor import Positions
+from ingest.finding import Found
 from ingest.following import BEAT_S, LIVE_S, QUIET_S, Follower
+from ingest.opening import open_transcript
 from ingest.records import Record
-from ingest.tail import Tail
 from tests.fakes import ManualClock
 from tests.fixtures.transcripts.writer import Writer, jsonl
 from tests.unit.ingest.reading import CLIENT, texts
@@ -156,12 +158,12 @@ async def test_one_bad_file_stops_no_other_and_is_tried_again(
 ) -> None:
     denied = True
 
-    def tail(root: Path, path: str, *rest: Any, **more: Any) -> Tail:
-        if denied and "bad" in path:
+    def opening(root: Path, found: Found, *rest: Any, **more: Any) -> Transcript:
+        if denied and "bad" in found.path:
             raise PermissionError(13, "denied")
-        return Tail(root, path, *rest, **more)
+        return open_transcript(root, found, *rest, **more)
 
-    monkeypatch.setattr(following, "Tail", tail)
+    monkeypatch.setattr(following, "open_transcript", opening)
     place.follower.begin()
     place.say("Not to be read yet.", session="bad")
     place.say("Good.", session="good")

@@ -8,10 +8,11 @@ import pytest
 
 from agents_memory.domain.fencing import fence
 from agents_memory.domain.messages import Draft, Origin, Role, Trust
+from agents_memory.services.captured import same_words
 from agents_memory.storage.captures import Told
 from ingest.projects import project_of
 from ingest.records import Record, digest_id, moment
-from ingest.storing import STORE_ID, draft_of, same_words
+from ingest.storing import STORE_ID, draft_of
 from tests.factories import NOON
 
 

@@ -87,6 +87,20 @@ def test_a_provider_that_says_when_to_come_back_is_held_until_then() -> None:
     assert seconds(held, clock) == 500
 
 
+def test_calls_that_fail_at_the_same_time_make_one_hold() -> None:
+    held, clock = breaker()
+    for _ in range(6):
+        assert held.enter() is None
+    for _ in range(6):
+        held.failed()
+    assert seconds(held, clock) == 30
+    held.failed(timedelta(seconds=500))
+    assert seconds(held, clock) == 500
+    clock.advance(500)
+    fail(held)
+    assert seconds(held, clock) == 60
+
+
 def test_a_corrected_wall_clock_ends_no_hold_and_makes_none_longer() -> None:
     held, clock = breaker()
     fail(held, 3)

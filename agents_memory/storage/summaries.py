@@ -1,0 +1,233 @@
+"""Summaries of old messages, and the messages that they stand for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from agents_memory.domain.lexical import analyse, to_tsvector_literal
+from agents_memory.domain.messages import Role, Trust
+from agents_memory.storage import patches, queries, vectors
+from agents_memory.storage.connections import Connection
+
+SQL = queries.load("summaries")
+
+ACTIVE, WITHDRAWN = "active", "withdrawn"
+MAX_MESSAGES = 40
+"""Of one summary; few enough to be read and cited at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Archivable:
+    """A message that may be summarised; `bytes` is the length of its text."""
+
+    id: int
+    user_id: int
+    p_tag: int | None
+    platform: str
+    private: bool
+    trust: Trust
+    said_at: datetime
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A message of a summary; `fits`: it may still be part of it."""
+
+    id: int
+    role: Role
+    text: str
+    said_at: datetime
+    tags: tuple[str, ...]
+    fits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A summary that is to be written, and its messages in the order of time.
+
+    `provisional`: rules wrote it already. `attempts` counts this one.
+    """
+
+    id: int
+    version: int
+    user_id: int
+    private: bool
+    trust: Trust
+    status: str
+    provisional: bool
+    attempts: int
+    messages: tuple[Told, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryView:
+    """A summary as readers see it; `messages` are the ids of those it stands for."""
+
+    id: int
+    version: int
+    content: str
+    platform: str
+    trust: Trust
+    backend: str
+    private: bool
+    project: str | None
+    began_at: datetime
+    ended_at: datetime
+    created_at: datetime
+    messages: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PassSummary:
+    """What a pass needs of a summary; `backend` wrote it."""
+
+    id: int
+    version: int
+    status: str
+    content: str
+    backend: str | None
+    updated_at: datetime
+
+
+async def list_archivable(connection: Connection, before: datetime, limit: int) -> list[Archivable]:
+    """Messages learned before a time that no summary stands for, the oldest first."""
+    rows = await connection.fetch(SQL["list_archivable"].sql, before, limit)
+    return [Archivable(**{**dict(row), "trust": Trust(row["trust"])}) for row in rows]
+
+
+async def plan(connection: Connection, messages: Sequence[Archivable], trust: Trust) -> int:
+    """Plans one summary for messages of one user, project, platform and privacy; its id."""
+    first = messages[0]
+    said = [message.said_at for message in messages]
+    id_ = await connection.fetchval(
+        SQL["insert_summary"].sql, first.user_id, first.p_tag, first.platform, first.private,
+        trust, min(said), max(said),
+    )  # fmt: skip
+    await patches.insert_sources(connection, id_, 1, [message.id for message in messages])
+    return int(id_)
+
+
+async def list_spans(connection: Connection, ids: Sequence[int]) -> list[Span]:
+    """Those of the summaries that are to be written; they need a transaction of one moment."""
+    spans = []
+    for row in await connection.fetch(SQL["list_spans"].sql, list(ids)):
+        told = await list_told(connection, row["id"])
+        spans.append(Span(**{**dict(row), "trust": Trust(row["trust"])}, messages=told))
+    return spans
+
+
+async def list_told(connection: Connection, summary_id: int) -> tuple[Told, ...]:
+    """The messages of a summary as they are now."""
+    rows = await connection.fetch(SQL["list_span_messages"].sql, summary_id)
+    return tuple(
+        Told(**{**dict(row), "role": Role(row["role"]), "tags": tuple(row["tags"])}) for row in rows
+    )
+
+
+async def hold(connection: Connection, span: Span) -> bool:
+    """Keeps a span as it was read until the transaction ends; False when it is not so any more."""
+    row = await connection.fetchrow(SQL["lock_summary"].sql, span.id)
+    if row is None or (row["version"], row["status"]) != (span.version, span.status):
+        return False
+    ids = [message.id for message in span.messages]
+    await connection.fetch(SQL["lock_states"].sql, ids)
+    return await list_told(connection, span.id) == span.messages
+
+
+async def write(
+    connection: Connection, span: Span, content: str, *, backend: str, provisional: bool
+) -> None:
+    """Writes what a span says and archives its messages; `hold` comes first."""
+    ids = [message.id for message in span.messages]
+    version = span.version
+    if span.status == ACTIVE:
+        version += 1
+        await patches.insert_sources(connection, span.id, version, ids)
+    analysis = analyse(content)
+    await connection.execute(
+        SQL["write_summary"].sql, span.id, version, content, backend, provisional,
+        to_tsvector_literal(analysis.terms), analysis.length,
+    )  # fmt: skip
+    await connection.execute(SQL["archive_messages"].sql, ids)
+    await _mark_vectors(connection, ids, archived=True)
+
+
+async def keep(connection: Connection, summary_id: int) -> None:
+    """Leaves a summary as rules wrote it, for good."""
+    await connection.execute(SQL["keep_summary"].sql, summary_id)
+
+
+async def list_misfits(connection: Connection, limit: int) -> list[int]:
+    """Summaries with a message that was held back, pinned or filed elsewhere since."""
+    return [row["id"] for row in await connection.fetch(SQL["list_misfits"].sql, limit)]
+
+
+async def list_resting(connection: Connection, message_ids: Sequence[int]) -> list[int]:
+    """Summaries, planned ones too, that stand for one of these messages."""
+    rows = await connection.fetch(SQL["list_resting"].sql, list(message_ids))
+    return [row["id"] for row in rows]
+
+
+async def withdraw(connection: Connection, ids: Sequence[int]) -> None:
+    """Leaves nothing of summaries but their ids; their messages are in everyday search again."""
+    if not ids:
+        return
+    covered = [row["message_id"] for row in await connection.fetch(SQL["list_covered"].sql, ids)]
+    await connection.execute(SQL["withdraw_summaries"].sql, list(ids))
+    await connection.fetch(SQL["lock_states"].sql, covered)
+    await connection.execute(SQL["restore_messages"].sql, covered)
+    await _mark_vectors(connection, covered, archived=False)
+    for model in await vectors.list_models(connection):
+        for summary_id in ids:
+            await vectors.replace_summary_vectors(connection, model, summary_id, ())
+
+
+async def _mark_vectors(connection: Connection, ids: Sequence[int], *, archived: bool) -> None:
+    for model in await vectors.list_models(connection):
+        sql = SQL["archive_vectors"].render(table=model.message_table)
+        await connection.execute(sql, list(ids), archived)
+
+
+async def queue_provisional(connection: Connection, limit: int) -> int:
+    """Asks anew for what rules wrote, the newest first; for how many."""
+    status = await connection.execute(SQL["queue_provisional"].sql, limit)
+    return int(status.rpartition(" ")[2])
+
+
+async def list_summaries(
+    connection: Connection, ids: Sequence[int], user_id: int
+) -> list[SummaryView]:
+    """The summaries in the order of `ids`; unknown, withdrawn and hidden ones are left out."""
+    rows = await connection.fetch(SQL["list_summaries"].sql, list(ids), user_id)
+    return [
+        SummaryView(
+            **{**dict(row), "trust": Trust(row["trust"]), "messages": tuple(row["messages"])}
+        )
+        for row in rows
+    ]
+
+
+async def list_newest(connection: Connection, user_id: int, limit: int) -> list[int]:
+    """Ids of the summaries of what was said last, the newest first."""
+    rows = await connection.fetch(SQL["list_newest_summaries"].sql, user_id, limit)
+    return [row["id"] for row in rows]
+
+
+async def find_covering(connection: Connection, message_id: int) -> int | None:
+    """The summary that stands for an archived message."""
+    value = await connection.fetchval(SQL["find_covering"].sql, message_id)
+    return None if value is None else int(value)
+
+
+async def list_for_pass(connection: Connection, ids: Sequence[int]) -> list[PassSummary]:
+    """The summaries that a pass works on; ids of other kinds are left out."""
+    rows = await connection.fetch(SQL["list_summaries_for_pass"].sql, list(ids))
+    return [PassSummary(**dict(row)) for row in rows]
+
+
+async def count(connection: Connection) -> tuple[int, int]:
+    """How many summaries are active, and how many messages are archived."""
+    row = await connection.fetchrow(SQL["count_summaries"].sql)
+    assert row is not None, "an aggregate has a row"
+    return row["summaries"], row["archived"]

@@ -1,0 +1,156 @@
+"""Summarise: what a planned summary says, by a model or by rules; its messages are archived."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents_memory.domain.key_sentences import key_sentences
+from agents_memory.domain.messages import Role, Screening, Trust
+from agents_memory.domain.screening import screen
+from agents_memory.domain.text import is_blank, truncate
+from agents_memory.storage import summaries
+from agents_memory.storage.connections import Connection
+from agents_memory.storage.summaries import Span, Told
+from cold.guard import Done, ItemFault, ModelAway
+from cold.llm.port import UNTRIED, Failure, LanguageModel, Rules
+from cold.llm.port import Role as ModelRole
+
+RULES = "rules"
+# So often a model may answer badly about one span; each is two tries of its own.
+BAD_ANSWERS = 3
+# Of all messages of one question, in UTF-8: about 3,500 tokens, more in scripts of many bytes. What
+# does not fit is never shown in part, since a summary speaks for all of it.
+MODEL_BYTES = 14_000
+MAX_TAGS = 10
+# What people say is what is asked for later; tools are looked at last.
+WEIGHTS = {Role.USER: 1.5, Role.ASSISTANT: 1.0, Role.SYSTEM: 0.5, Role.TOOL: 0.5}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a span says; `provisional`: a model that comes may say it better."""
+
+    content: str
+    backend: str
+    provisional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What rules wrote stays, and no model is asked again."""
+
+
+Result = Written | Kept | Failure | None
+
+
+class Summarise:
+    """Asks the model that serves the cluster role; rules where there is none, or none that can say.
+
+    While a model is set up and away, what it may read waits, and stays in everyday search. A
+    private message is shown to no model. A span of which something was held back or filed elsewhere
+    meanwhile is given up, and planned anew without it.
+    """
+
+    stage = "summarise"
+    backend = RULES
+    version = 1
+    next_stages: tuple[str, ...] = ("embed_summary",)
+
+    def __init__(self, models: LanguageModel | None = None) -> None:
+        self._models = models or Rules()
+
+    async def load(self, connection: Connection, ids: Sequence[int]) -> list[Span]:
+        return await summaries.list_spans(connection, ids)
+
+    async def prepare(self, items: Sequence[Span]) -> list[Result]:
+        """A Failure leaves the item waiting; None: the span is to be given up."""
+        results: list[Result] = []
+        away: Failure | None = None
+        for item in items:
+            result: Result
+            if not item.messages or not all(message.fits for message in item.messages):
+                result = None
+            elif not self._asks(item):
+                result = Kept() if item.provisional else await self._by_rules(item)
+            elif away is not None:
+                result = away
+            else:
+                result = await self._by_model(item)
+                if isinstance(result, Failure) and result.why in UNTRIED:
+                    away = result
+            results.append(result)
+        return results
+
+    def _asks(self, item: Span) -> bool:
+        return self._models.serves(ModelRole.CLUSTER) and readable(item)
+
+    async def _by_model(self, item: Span) -> Result:
+        # Here, because it loads what a daemon without a model has no use for.
+        from cold.passes.summarise_by_model import sum_up
+
+        said = await sum_up(self._models, item)
+        if isinstance(said, Written) or said.why in UNTRIED or item.attempts < BAD_ANSWERS:
+            return said
+        return Kept() if item.provisional else await self._by_rules(item, asked=True)
+
+    async def _by_rules(self, item: Span, *, asked: bool = False) -> Written:
+        content = await asyncio.to_thread(extract, item)
+        return Written(content, RULES, provisional=readable(item) and not asked)
+
+    async def settle(self, connection: Connection, item: Span, result: Result) -> Done:
+        """Raises ModelAway, and ItemFault for an answer that cannot be used."""
+        if isinstance(result, Failure):
+            if result.why in UNTRIED:
+                raise ModelAway(result.reason)
+            raise ItemFault(f"the model's answer could not be used ({result.why}): {result.reason}")
+        if isinstance(result, Kept):
+            # Where no model serves the role, a later one may still write it.
+            if self._models.serves(ModelRole.CLUSTER):
+                await summaries.keep(connection, item.id)
+            return Done(proceed=False)
+        if result is None or not await summaries.hold(connection, item):
+            await summaries.withdraw(connection, [item.id])
+            return Done(proceed=False)
+        await summaries.write(
+            connection,
+            item,
+            result.content,
+            backend=result.backend,
+            provisional=result.provisional,
+        )
+        return Done()
+
+
+def readable(span: Span) -> bool:
+    """Whether a model may be shown all of it: nothing private, and no more than it can read."""
+    size = sum(len(one.text.encode("utf-8", "surrogatepass")) for one in span.messages)
+    return not span.private and size <= MODEL_BYTES
+
+
+def extract(span: Span) -> str:
+    """Some of its own sentences, one a line, then the tags of its messages."""
+    texts = [message.text for message in span.messages]
+    chosen = key_sentences(
+        texts,
+        [WEIGHTS[message.role] for message in span.messages],
+        lambda sentence: harmless(sentence, span.trust),
+    )
+    lines = [sentence.text for sentence in chosen]
+    if not lines or not harmless("\n".join(lines), span.trust):
+        # Nothing in words: what there was, so that the day is not lost.
+        said = next((text for text in texts if not is_blank(text)), "")
+        short = truncate(" ".join(said.split()), 120)
+        lines = [short if short and harmless(short, span.trust) else "…"]
+    return "\n".join([*lines, *tag_line(span.messages)])
+
+
+def tag_line(messages: Sequence[Told]) -> list[str]:
+    """The commonest tags of some messages, in one line; no line without any."""
+    counted = Counter(tag for message in messages for tag in message.tags)
+    return [" · ".join(tag for tag, _ in counted.most_common(MAX_TAGS))] if counted else []
+
+
+def harmless(line: str, trust: Trust) -> bool:
+    """Whether a line would be cleared if it were a message of its own."""
+    return screen(line, trust).screening is Screening.CLEAR
