@@ -181,7 +181,7 @@ def main() -> None:
     parser.add_argument("--backend", choices=BACKENDS, action="append", help="only this one")
     told = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        path, context = told.gguf, CONTEXT
+        path, context = told.gguf and told.gguf.expanduser().resolve(), CONTEXT
         if path is None:
             path, context = Path(folder) / "tiny.gguf", TINY_CONTEXT
             write_tiny_gguf(path, context=context)

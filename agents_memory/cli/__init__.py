@@ -39,11 +39,11 @@ COMMANDS = {
     "up": ("agents_memory.cli.up:command", "Run everything in the foreground, with a status."),
     "init": ("agents_memory.cli.init:command", "Prepare this machine: database, schema, model."),
     "install-client": (
-        "agents_memory.cli.install:install",
+        "agents_memory.cli.install_client:command",
         "Put the memory into a client's configuration.",
     ),
     "uninstall-client": (
-        "agents_memory.cli.install:uninstall",
+        "agents_memory.cli.uninstall_client:command",
         "Take it out again.",
     ),
     "migrate": ("agents_memory.cli.migrate:command", "Bring the schema up to date."),
@@ -53,6 +53,7 @@ COMMANDS = {
     "work": ("agents_memory.cli.work:command", "Show what the daemon still has to do."),
     "retry": ("agents_memory.cli.retry:command", "Ask again for work that failed or is parked."),
     "park": ("agents_memory.cli.park:command", "Show what the daemon gave up, and why."),
+    "spool": ("agents_memory.cli.spool:command", "Show and store what waits on this disk."),
     "brief": ("agents_memory.cli.brief:command", "Print what a new session is told."),
     "search": ("agents_memory.cli.search:command", "Search the memory."),
     "message": ("agents_memory.cli.message:command", "Store or show single messages."),

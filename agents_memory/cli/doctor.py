@@ -12,6 +12,7 @@ from agents_memory.cli.pool import load_settings
 from agents_memory.cli.probes import check_daemon, check_round_trip, check_stdout
 from agents_memory.cli.status import embedder_of
 from agents_memory.clients.machine import Machine
+from agents_memory.clock import SystemClock
 from agents_memory.domain.errors import ConfigurationError
 from agents_memory.services.diagnosis import (
     Check,
@@ -21,6 +22,7 @@ from agents_memory.services.diagnosis import (
     passed,
     skipped,
 )
+from agents_memory.services.spool_state import check_spool
 from agents_memory.settings import Settings
 
 EXAMPLE = (
@@ -63,6 +65,9 @@ async def _examine(tell: Tell, *, deep: bool, clients: bool) -> list[Check]:
     check = _settings(settings)
     tell(check)
     checks = [check, *await Diagnosis(settings, embedder, deep=deep).examine(tell)]
+    check = check_spool(settings, SystemClock().now())
+    checks.append(check)
+    tell(check)
     usable = not any(
         check.outcome is Outcome.FAILED and check.name in ("data_directory", "server", "schema")
         for check in checks

@@ -9,11 +9,13 @@ import click
 from agents_memory.cli.options import as_json
 from agents_memory.cli.output import EXIT_DATABASE, EXIT_FAILURE, EXIT_OK, emit_json, emit_text
 from agents_memory.cli.pool import load_settings, never_made, nothing_there, open_for
+from agents_memory.clock import SystemClock
 from agents_memory.domain.errors import DatabaseUnavailable, SchemaMismatch
 from agents_memory.embedding.opening import open_choice
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.services.alarms import lasting
 from agents_memory.services.reachability import knock
+from agents_memory.services.spool_state import spool_state
 from agents_memory.services.status import report, unreachable
 from agents_memory.settings import Settings
 
@@ -36,6 +38,7 @@ def command(*, as_json: bool) -> int:
     """
     settings = load_settings()
     values = asyncio.run(_report(settings))
+    values["spool"] = spool_state(settings, SystemClock().now())
     if as_json:
         emit_json(values)
     else:
@@ -77,10 +80,27 @@ def render(values: dict[str, Any]) -> str:
     lines += [("left alone", describe_hold(hold)) for hold in values["holds"]]
     if values["quarantine"] is not None and values["quarantine"]["held_back"]:
         lines.append(("quarantine", describe_quarantine(values["quarantine"])))
+    if values["spool"]["queued"] or values["spool"]["aside"]:
+        lines.append(("spool", describe_spool(values["spool"])))
     alarming = [f"{alarm['message']}; {alarm['fix']}" for alarm in values["alarms"]]
     lines += [("ALARM", reason) for reason in alarming]
     lines += [("degraded", reason) for reason in values["degraded"] if reason not in alarming]
     return "\n".join(f"{name:<12}{text}" for name, text in lines)
+
+
+def describe_spool(spool: dict[str, Any]) -> str:
+    """What waits on this machine's disk, in some words."""
+    parts = []
+    if spool["queued"]:
+        age = (
+            ""
+            if spool["oldest_age_s"] is None
+            else f", the oldest {lasting(spool['oldest_age_s'])}"
+        )
+        parts.append(f"{spool['queued']} turns wait on this disk{age}")
+    if spool["aside"]:
+        parts.append(f"{spool['aside']} files set aside: `mcp-agents-memory spool status`")
+    return "; ".join(parts)
 
 
 def describe_leader(leader: dict[str, Any]) -> str:

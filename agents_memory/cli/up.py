@@ -27,6 +27,7 @@ from agents_memory.cli.status import embedder_of
 from agents_memory.clock import SystemClock
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.services.conversations import find_files, survey
+from agents_memory.services.spooling import draining
 from agents_memory.services.status import Report, report
 from agents_memory.settings import Settings
 from agents_memory.settings.capturing import CAPTURE_CLIENTS
@@ -108,7 +109,10 @@ class _Up:
     async def run(self) -> int:
         settings = self._settings
         emit_text(f"database   {settings.describe_database()}")
-        async with open_for(settings, "up", create=True) as pool:
+        async with (
+            open_for(settings, "up", create=True) as pool,
+            draining(settings, pool.database, self._clock),
+        ):
             log = settings.data_dir / DAEMON_LOG
             daemon = running("the daemon", module_command("cold"), log)
             async with daemon as child:

@@ -78,7 +78,7 @@ def test_a_role_may_have_a_provider_and_a_model_of_its_own(tmp_path: Path) -> No
     local: Any = models[Role.TAGGER]
     other: Any = models[Role.VERIFY]
     assert local._budget is other._budget
-    assert local._breaker is other._breaker
+    assert local._holding is other._holding
 
 
 def test_grok_stands_in_for_a_local_model_only_when_allowed(tmp_path: Path) -> None:

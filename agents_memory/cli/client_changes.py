@@ -1,89 +1,38 @@
-"""`install-client` and `uninstall-client`: our entry in another program's configuration."""
+"""Showing, doing and reporting what changes in the clients' configurations."""
 
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from shutil import which
 
 import click
 
-from agents_memory.cli.clients import instructions, unsaved
-from agents_memory.cli.options import EPILOG, as_json
+from agents_memory.cli.clients import instructions
 from agents_memory.cli.output import EXIT_FAILURE, EXIT_OK, emit_json, emit_text
-from agents_memory.cli.pool import load_settings, say
-from agents_memory.clients.entry import Entry, entry_for
-from agents_memory.clients.installing import Plan, carry_out, plan_install, plan_removal
+from agents_memory.cli.pool import say
+from agents_memory.clients.entry import Entry
+from agents_memory.clients.installing import Plan, carry_out
 from agents_memory.clients.known import CLIENTS, Client
-from agents_memory.clients.machine import Machine
 from agents_memory.clock import SystemClock
 from agents_memory.domain.errors import MemoryFault
 from agents_memory.settings.inherited import inherited_environment
 
-INSTALL = "Example: mcp-agents-memory install-client claude-code codex --with-brief"
-UNINSTALL = "Example: mcp-agents-memory uninstall-client claude-code"
 # A client's own command may start that client once, which takes seconds on a slow machine.
 OWN_COMMAND_WITHIN_S = 60.0
 
-_names = click.argument("names", metavar="CLIENT…", nargs=-1, required=True)
-_scope = click.option(
+names_argument = click.argument("names", metavar="CLIENT…", nargs=-1, required=True)
+scope_option = click.option(
     "--scope",
     type=click.Choice(["user", "project", "local"]),
     default="user",
     show_default=True,
     help="For you everywhere, for everybody in this folder, or (Claude Code) for you in it.",
 )
-_dry_run = click.option("--dry-run", is_flag=True, help="Show what would change; change nothing.")
+dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Show what would change; change nothing."
+)
 
 
-@click.command("install-client", epilog=f"{INSTALL}\n\n{EPILOG}")
-@_names
-@_scope
-@click.option("--with-brief", is_flag=True, help="Also a hook: the brief at each session's start.")
-@_dry_run
-@as_json
-def install(
-    *, names: tuple[str, ...], scope: str, with_brief: bool, dry_run: bool, as_json: bool
-) -> int:
-    """Put the memory into a client's configuration.
-
-    CLIENT is claude-code, codex, gemini-cli, opencode, cursor, vscode or claude-desktop. The
-    client's own command does it where there is one, else its file is edited: comments stay, and a
-    copy of the file is kept beside it. Doing it again changes nothing.
-    """
-    settings = load_settings()
-    entry = entry_for(settings, sys.executable)
-    machine = Machine.this()
-    for name in unsaved(settings):
-        say(f"note: {name} is set in this shell only; write it into a file of settings")
-    return _each(
-        names,
-        scope,
-        lambda client: plan_install(client, scope, entry, machine, with_brief=with_brief),
-        entry,
-        dry_run=dry_run,
-        as_json=as_json,
-    )
-
-
-@click.command("uninstall-client", epilog=f"{UNINSTALL}\n\n{EPILOG}")
-@_names
-@_scope
-@_dry_run
-@as_json
-def uninstall(*, names: tuple[str, ...], scope: str, dry_run: bool, as_json: bool) -> int:
-    """Take the memory, and its hook, out of a client's configuration; what is stored stays."""
-    machine = Machine.this()
-    return _each(
-        names,
-        scope,
-        lambda client: plan_removal(client, scope, machine),
-        None,
-        dry_run=dry_run,
-        as_json=as_json,
-    )
-
-
-def _each(
+def each(
     names: Sequence[str],
     scope: str,
     planned: Callable[[Client], Plan],
@@ -92,6 +41,10 @@ def _each(
     dry_run: bool,
     as_json: bool,
 ) -> int:
+    """Plan and do for each client, telling a person or as JSON; the exit code.
+
+    With `entry`, what could not be put somewhere is shown to be pasted by hand.
+    """
     clients = [_client(name, scope) for name in dict.fromkeys(names)]
     report: list[dict[str, object]] = []
     for client in clients:
