@@ -30,8 +30,6 @@ scope_option = click.option(
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Show what would change; change nothing."
 )
-    "--dry-run", is_flag=True, help="Show what would change; change nothing."
-)
 
 
 def each(
