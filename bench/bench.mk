@@ -4,7 +4,7 @@
 # make bench-daemon  what the daemon costs around a model, and the pace of the rules
 # make bench  the first five, one after the other; ARGS are passed on: make bench-search ARGS="--messages 20000"
 
-# make bench-activation  folding 10 and 20 million traces, and what computing from them takes; 20 minutes
+# make bench-activation  folding 10 and 20 million traces, and what computing from them takes; ten minutes
 # make bench-takeover  how long no daemon leads after the leader was killed or froze
 # make bench-contradictions  precision and recall of the rules on labelled pairs; nothing is timed
 

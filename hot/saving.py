@@ -39,7 +39,9 @@ class Saving:
         self._drainer = Drainer(self._spool, self._way)
         self._draining = asyncio.create_task(self._drainer.run(), name="drain")
 
-    async def save(self, draft: Draft, client_session: str | None) -> Stored | Queued | Refusal | None:
+    async def save(
+        self, draft: Draft, client_session: str | None
+    ) -> Stored | Queued | Refusal | None:
         """Stores or queues one turn; None when the client's own session is captured anyway.
 
         Answers within some seconds, whatever the database does.

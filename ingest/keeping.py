@@ -6,7 +6,12 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, NoReturn
 
 from agents_memory.clock import Clock
-from agents_memory.domain.errors import ConfigurationError, DatabaseUnavailable, MemoryFault, Refusal
+from agents_memory.domain.errors import (
+    ConfigurationError,
+    DatabaseUnavailable,
+    MemoryFault,
+    Refusal,
+)
 from agents_memory.domain.messages import Origin
 from agents_memory.observe import Action, get_logger
 from agents_memory.services.captured import Kept
@@ -34,9 +39,7 @@ class Keeping:
     The transcripts wait too, but may be rewritten or removed meanwhile.
     """
 
-    def __init__(
-        self, settings: Settings, opening: asyncio.Task[OpenedPool], clock: Clock
-    ) -> None:
+    def __init__(self, settings: Settings, opening: asyncio.Task[OpenedPool], clock: Clock) -> None:
         self._settings = settings
         self._opening = opening
         self._clock = clock

@@ -8,7 +8,8 @@ from agents_memory.clock import Clock
 from agents_memory.domain.errors import MemoryFault, Refusal
 from agents_memory.domain.messages import Draft, Origin, Role, Trust
 from agents_memory.observe import Action, get_logger
-from agents_memory.services.captured import Captured, Kept
+from agents_memory.services.captured import Captured
+from agents_memory.services.captured import Kept as Kept
 from agents_memory.services.intake import Intake, accept
 from agents_memory.storage.connections import Database
 from agents_memory.storage.faults import blames_the_data

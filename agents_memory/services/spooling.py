@@ -2,19 +2,29 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
+from agents_memory.clock import Clock
 from agents_memory.domain.errors import Code, MemoryFault, Refusal
 from agents_memory.domain.messages import Accepted, Origin, Queued
 from agents_memory.observe import Action, get_logger
 from agents_memory.services.captured import Captured, Kept
 from agents_memory.services.intake import Intake
+from agents_memory.settings import Settings
 from agents_memory.storage import users
 from agents_memory.storage.connections import Database
 from agents_memory.storage.faults import blames_the_data
+from agents_memory.storage.notify import Hints
 from agents_memory.storage.spool.record import Waiting
-from agents_memory.storage.spool.store import Entry, Spool, SpoolFull, SpoolUnusable
+from agents_memory.storage.spool.store import (
+    Entry,
+    Spool,
+    SpoolFull,
+    SpoolUnusable,
+    spool_of,
+)
 
 # One try at a database that may still be away; the next comes soon.
 _TRY_WITHIN_S = 1.0
@@ -122,6 +132,24 @@ class Way:
 
     database: Database
     intake: Intake
+
+
+@asynccontextmanager
+async def draining(settings: Settings, database: Database, clock: Clock) -> AsyncIterator[None]:
+    """Drains what others left on this machine, for the length of the block."""
+    hints = Hints(database)
+    way = Way(database, Intake(database, hints, clock))
+
+    async def opened() -> Way:
+        return way
+
+    task = asyncio.create_task(Drainer(spool_of(settings), opened).run(), name="drain")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await hints.close()
 
 
 class Drainer:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import resource
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -15,8 +16,12 @@ ANSWER_WITHIN_S = 60.0
 class Hot:
     """One `python -I -m hot`, as an editor starts it."""
 
-    def __init__(self, environment: Mapping[str, str], cwd: Path) -> None:
+    def __init__(
+        self, environment: Mapping[str, str], cwd: Path, *, file_bytes: int | None = None
+    ) -> None:
+        """`file_bytes`: no file that it writes may grow beyond this, as on a full disk."""
         self._environment = dict(environment)
+        self._file_bytes = file_bytes
         self._cwd = cwd
         self._process: asyncio.subprocess.Process | None = None
         self._next = 0
@@ -32,7 +37,7 @@ class Hot:
             sys.executable, "-I", "-m", "hot",
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL, env=self._environment, cwd=self._cwd,
-            limit=64 * 2**20,
+            limit=64 * 2**20, preexec_fn=self._limit,
         )  # fmt: skip
         answer = await self.request(
             "initialize",
@@ -75,6 +80,15 @@ class Hot:
         self._process.stdin.close()
         async with asyncio.timeout(ANSWER_WITHIN_S):
             return await self._process.wait()
+
+    def kill(self) -> None:
+        """Ends it with SIGKILL; does not wait for its end."""
+        assert self._process is not None
+        self._process.kill()
+
+    def _limit(self) -> None:
+        if self._file_bytes is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (self._file_bytes, self._file_bytes))
 
     async def _send(self, message: dict[str, Any]) -> None:
         assert self._process is not None

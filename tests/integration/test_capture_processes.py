@@ -90,7 +90,7 @@ async def test_a_second_one_says_so_and_leaves_with_0(machine: Machine) -> None:
 async def test_what_is_said_while_the_database_is_away_is_stored_when_it_is_back(
     machine: Machine, pool: Pool, cluster: Cluster, hot_database: Database
 ) -> None:
-    """A25: gone in the middle, back later; the transcript itself is what waits."""
+    """A25, F103: gone in the middle, back later; the words wait on the disk."""
     beside = {
         role: Database(cluster.dsn(role), schema="public", application="test-beside")
         for role in ("memory_owner", "memory_hot")
@@ -112,7 +112,7 @@ async def test_what_is_said_while_the_database_is_away_is_stored_when_it_is_back
             f"WHERE datname = '{pool.name}' AND usename = 'memory_hot'",
         )
         machine.say("Into the dark.")
-        await capturer.said("database_lost")
+        await capturer.said("spool_begun")
         machine.say("Still dark.")
         await run("memory_owner", f'ALTER DATABASE "{pool.name}" ALLOW_CONNECTIONS true')
         await stored(hot_database, "In the light.", "Into the dark.", "Still dark.")

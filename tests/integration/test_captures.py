@@ -10,6 +10,7 @@ from agents_memory.domain.errors import MemoryFault
 from agents_memory.domain.fencing import fence
 from agents_memory.domain.filters import Filters
 from agents_memory.domain.messages import Origin, Role, Trust
+from agents_memory.services.captured import TOLD_WITHIN
 from agents_memory.services.recall import RecallRequest
 from agents_memory.storage import captures, messages
 from agents_memory.storage.captures import FRESH

@@ -38,11 +38,13 @@ def _private_spans(text: str) -> Iterator[tuple[int, int, str]]:
 
 _KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+# Between the lines: white space, also escaped, and the marks of quotations, differences and comments.
+_BREAK = r"(?:[\s>|#*\"',-]|\\[nrt\"])"
 _KEY_LINES = re.compile(
-    r"(?:\s|\\[nrt])*+"
-    r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash): ?[^\n\\]{0,200}+(?:\s|\\[nrt])*+)*+"
-    r"(?:[A-Za-z0-9+/=]{16,}+(?:(?:\s|\\[nrt])++(?=[A-Za-z0-9+/=]{16}))?+)++"
-    r"(?:(?:\s|\\[nrt])++[A-Za-z0-9+/]{1,80}+(?:={1,2}|\Z))?"
+    rf"{_BREAK}*+"
+    rf"(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash): ?[^\n\\]{{0,200}}+{_BREAK}*+)*+"
+    rf"(?:[A-Za-z0-9+/=]{{16,}}+(?:{_BREAK}++(?=[A-Za-z0-9+/=]{{16}}))?+)++"
+    rf"(?:{_BREAK}++[A-Za-z0-9+/]{{1,80}}+(?:={{1,2}}|\Z))?"
 )
 
 

@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator
 
 from agents_memory.domain.redaction.marks import put_marks
-from agents_memory.domain.redaction.values import is_placeholder
+from agents_memory.domain.redaction.values import is_placeholder, is_strong_key
 
 _A, _B = "[A-Za-z0-9]", "[A-Za-z0-9_-]"
 _PREFIXED: tuple[tuple[str, str, str], ...] = (
     ("aws_key", "AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
     ("github_token", "ghp_ gho_ ghu_ ghs_ ghr_", _A + "{30,}"),
     ("github_token", "github_pat_", "[A-Za-z0-9_]{22,}"),
-    ("gitlab_token", "glpat- gldt- glrt- glptt- glcbt- glsoat- glft- glagent-", r"[\w.-]{19,}\w"),
+    ("gitlab_token", "glpat- gldt- glrt- glptt- glcbt- glsoat- glft- glagent-", r"[\w.-]{18,}[\w-]"),
     ("slack_token", "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", _B + "{10,}"),
     ("stripe_key", "sk_live_ sk_test_ rk_live_ rk_test_ whsec_", _A + "{10,}"),
     ("anthropic_key", "sk-ant-", _B + "{20,}"),
@@ -33,11 +33,23 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
         "glsa_ dop_v1_ doo_v1_ shpat_ shpca_ shppa_ shpss_ lin_api_ ntn_ figd_ sbp_ sb_secret_ "
         "gsk_ r8_ pplx- nvapi- tvly- pcsk_ csk- lsv2_pt_ lsv2_sk_ dckr_pat_ dckr_oat_ rubygems_ "
         "dapi hvs. hvb. tskey- dp.pt. dp.st. PMAK- sntrys_ sntryu_ NRAK- ATATT3 pscale_tkn_ "
-        "pscale_oauth_ lip_ jina_ bkua_ fc- key-",
+        "pscale_oauth_ pscale_pw_ lip_ jina_ bkua_ fc- key- sqp_ sqa_ squ_ nfp_ fo1_ pul- rdme_ "
+        "xkeysib- shippo_live_ tgp_v1_ rpa_ phx_ EZAK EZTK NRRA- HRKU- ATCTT3 ATBB dt0c01. glc_ "
+        "duffel_live_ p8e- sgp_ ops_eyJ",
         rf"(?=[A-Za-z_-]{{0,24}}[0-9]){_B}{{20,}}",
     ),
 )
 _SHAPED: tuple[tuple[str, str, str], ...] = (
+    ("api_key", "oy2", rf"(?<!{_A})oy2[a-z0-9]{{43}}(?!{_A})"),
+    ("api_key", "cio", rf"(?<!{_A})cio{_A}{{32}}(?!{_A})"),
+    ("api_key", "AKCp", rf"(?<!{_A})AKCp{_A}{{69}}(?!{_A})"),
+    ("api_key", "secret_", rf"(?<!{_A})secret_{_A}{{43}}(?!{_A})"),
+    ("wallet_key", "prv", rf"(?<!{_A})[xyzt]prv{_A}{{100,112}}(?!{_A})"),
+    ("azure_secret", "Q~", rf"(?<![\w.~-])[\w.~-]{{3}}[0-9]Q~[A-Za-z0-9_.~-]{{31,34}}"),
+    ("api_key", ".atlasv1.", rf"(?<!{_A}){_A}{{14}}\.atlasv1\.{_B}{{60,}}"),
+    ("api_key", "pat", rf"(?<!{_A})pat{_A}{{14}}\.[0-9a-f]{{64}}"),
+    ("api_key", "-us", rf"(?<!{_A})[0-9a-f]{{32}}-us[0-9]{{1,2}}(?![0-9])"),
+    ("api_key", "EAAA", rf"(?<!{_A})EAAA{_B}{{50,80}}"),
     ("telegram_token", ":AA", r"(?<![0-9A-Za-z])[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}"),
     ("discord_token", ".", rf"(?<!{_A})[MNO]{_B}{{23,27}}\.{_B}{{6}}\.{_B}{{27,40}}"),
     ("webhook", "hooks.slack.com/", r"(?<=hooks\.slack\.com/)[a-z]{1,12}/[A-Za-z0-9/]{20,}"),
@@ -55,8 +67,13 @@ def _compiled() -> Iterator[tuple[str, tuple[str, ...], re.Pattern[str]]]:
 
 
 _TOKENS = tuple(_compiled())
+# A long key that a terminal, a shell or a mail broke: what follows at the beginning of the next line.
+_CONTINUED = re.compile(
+    r"(?:[ \t]?\\?\r?\n[ \t>]{0,8}|[\"'][ \t]?[+\\.]?\s{1,12}[\"'])([A-Za-z0-9_.+/=-]{16,}+)"
+    r"(?=[\s\"'`)\]},;]|\Z)"
+)
 # Every token lies in one run of these, and none is shorter.
-_LONG_RUN = re.compile(r"[A-Za-z0-9_.:/-]{15,}+")
+_LONG_RUN = re.compile(r"[A-Za-z0-9_.:/~-]{15,}+")
 _BEGINNING = re.compile(
     "(?<![A-Za-z0-9])(?:"
     + "|".join(re.escape(prefix) for _, prefixes, _ in _PREFIXED for prefix in prefixes.split())
@@ -74,10 +91,14 @@ def replace_tokens(text: str, found: dict[str, int]) -> str:
     """Replaces tokens of a known form."""
     for kind, hints, pattern in _TOKENS:
         if any(hint in text for hint in hints):
-            spans = (
-                (token.start(), token.end(), kind)
-                for token in pattern.finditer(text)
-                if not is_placeholder(token[0])
-            )
-            text = put_marks(text, spans, found)
+            text = put_marks(text, _spans(pattern, kind, text), found)
     return text
+
+
+def _spans(pattern: re.Pattern[str], kind: str, text: str) -> Iterator[tuple[int, int, str]]:
+    for token in pattern.finditer(text):
+        if is_placeholder(token[0]):
+            continue
+        rest = _CONTINUED.match(text, token.end())
+        end = rest.end() if rest and is_strong_key(rest[1]) else token.end()
+        yield token.start(), end, kind

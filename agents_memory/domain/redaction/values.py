@@ -55,3 +55,34 @@ def looks_random(value: str) -> bool:
     counts = Counter(value).values()
     entropy = math.log2(len(value)) - sum(n * math.log2(n) for n in counts) / len(value)
     return entropy >= 2.5
+
+
+_CODE_OR_ID = re.compile(
+    r"[0-9a-fA-F]{7,}\Z|0x[0-9a-fA-F]+\Z"
+    r"|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+    r"|[vV]?[0-9]+(?:[.:][0-9]+)+|[0-9]{2,4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]+[a-zA-Z%]{1,3}\Z"
+    r"|(?:sha|md|aes|rsa|hmac|utf|iso|rfc|http|oauth|argon|pbkdf|base|ed|x|hs|rs|es|tls)-?[0-9]"
+    r"|[\w.+-]+@[\w-]+\.[a-z]{2,}|.*(?:://|::|\.\.|->|==)|[\w.-]+[=:][^=]|[/~.@#%$&*+-]"
+    r"|.*\.[a-z]{1,5}[0-9]?\Z|.*\.[A-Za-z_]{3,}\b|(?:[^/]*[^/0-9][^/]*/)+[\w.-]*\Z",
+    re.IGNORECASE,
+)
+
+
+def is_code_or_id(value: str) -> bool:
+    """Whether a word can be a hash, a number, a date, an address, a path or an expression of code."""
+    return _CODE_OR_ID.match(value) is not None or value.count("_") > 2
+
+
+def runs(value: str) -> int:
+    """How many runs of capitals, small letters, digits and signs it has; `Falcon6822#` has four."""
+    return len(re.findall(r"[A-Z]+|[0-9]+|[^\W0-9A-Z_]+|[\W_]+", value))
+
+def is_strong_key(value: str) -> bool:
+    """Whether a word of a sentence can be nothing but a machine's key: 16 mixed characters."""
+    return (
+        len(value) >= 16
+        and not is_placeholder(value)
+        and not is_code_or_id(value)
+        and sum(map(str.isdigit, value)) >= 2
+        and runs(value) >= 6
+    )

@@ -1,6 +1,6 @@
 """Frames: how turns lie in a file, so that damage costs only what it hit.
 
-    magic (4 bytes) · length (4, little-endian) · CRC-32 of length and payload (4) · payload
+magic (4 bytes) · length (4, little-endian) · CRC-32 of length and payload (4) · payload
 """
 
 import struct

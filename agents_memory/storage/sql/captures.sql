@@ -17,13 +17,14 @@ WHERE user_id = $1 AND source = $2 AND store_id = $3 AND native_id = $4
 LIMIT 1
 
 -- name: list_told
--- What agents handed over from a client on a device around a time and no captured turn stands for.
-SELECT m.id, m.message, m.trust, m.created_at
+-- What agents handed over from a client on a device around a time and no captured turn stands for; one that
+-- waited for the database was handed over before it was stored.
+SELECT m.id, m.message, m.trust, coalesce(m.occurred_at, m.created_at) AS created_at
 FROM messages m
 WHERE m.user_id = $1 AND m.role = $2 AND m.platform = $3 AND m.device = $4 AND m.origin = 'asserted'
-  AND m.created_at BETWEEN $5 AND $6
+  AND coalesce(m.occurred_at, m.created_at) BETWEEN $5 AND $6
   AND NOT EXISTS (SELECT FROM collapsed_turns c WHERE c.message_id = m.id)
-ORDER BY m.created_at, m.id
+ORDER BY coalesce(m.occurred_at, m.created_at), m.id
 
 -- name: collapse_turn
 -- A captured turn is the same as a message; nothing when another turn took that message meanwhile.
