@@ -321,7 +321,7 @@ async def test_a_new_active_model_is_filled_without_being_asked(
     async with owner_database.transaction() as connection:
         model = await vectors.add_model(connection, "hashing:256:other", HASHING.dims)
         await vectors.activate_model(connection, model)
-        for table in (model.message_table, model.memory_table):
+        for table in (model.message_table, model.memory_table, model.summary_table):
             await connection.execute(f"GRANT ALL ON {table} TO memory_cold")
     assert await _vectors_missing(cold_database) == len(TURNS)
 
