@@ -124,7 +124,8 @@ def opened_database(path: Path) -> Iterator[sqlite3.Connection]:
 def _no_errors_of_sqlite() -> Iterator[None]:
     try:
         yield
-    except sqlite3.Error as error:
+    # A damaged schema makes SQLite say what Python cannot decode.
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise OSError(str(error)) from error
 
 
