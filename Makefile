@@ -61,7 +61,7 @@ run: $(STAMP) .demo/memory.env
 WORKERS ?= auto
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses=4 --dist=loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses=4 --max-worker-restart=0 --dist=loadfile
 
 test-local: $(LOCAL_STAMP)
 	$(BIN)/python -m pytest -m local tests/local
