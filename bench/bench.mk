@@ -1,20 +1,25 @@
-# make bench-insert | bench-search | bench-start | bench-embed | bench-patches; docs/benchmarks.md says what they mean
+# docs/benchmarks.md says what they mean. ARGS are passed on: make bench-search ARGS="--messages 20000"
+# make bench                 insert, start, search, embed and patches, one after the other
 # make bench-retrieval DATA=locomo10.json
-# make bench-llm [GGUF=file]  how often a model's answers can be used; needs `make setup-local`
-# make bench-daemon  what the daemon costs around a model, and the pace of the rules
-# make bench  the first five, one after the other; ARGS are passed on: make bench-search ARGS="--messages 20000"
-
-# make bench-activation  folding 10 and 20 million traces, and what computing from them takes; ten minutes
-# make bench-takeover  how long no daemon leads after the leader was killed or froze
+# make bench-llm [GGUF=file] how often a model's answers can be used; needs `make setup-local`
+# make bench-activation      folding 10 and 20 million traces, and computing from them; ten minutes
+# make bench-capture         how soon capture stores, what it costs at rest, how fast a backfill is; four minutes
 # make bench-contradictions  precision and recall of the rules on labelled pairs; nothing is timed
+# make bench-daemon          what the daemon costs around a model, and the pace of the rules
+# make bench-forgetting      a year of searches over drifting topics, with and without forgetting; three minutes
+# make bench-redaction       recall, false alarms and pace of the rules for secrets, on a labelled set
+# make bench-survival        4 agents x 3 clients write for two minutes while everything is killed again and again
+# make bench-takeover        how long no daemon leads after the leader was killed, froze, or was cut off
+# make bench-week            100 days of a daemon in some minutes: what grows, and what must not
 
-# make bench-week  100 days of a daemon in some minutes: what grows, and what must not
+BENCHES := activation capture contradictions daemon embed forgetting insert patches redaction search start \
+	survival takeover week
 
-.PHONY: bench bench-week bench-contradictions bench-daemon bench-insert bench-llm bench-search bench-start bench-embed bench-patches bench-retrieval bench-takeover
+.PHONY: bench bench-llm bench-retrieval $(BENCHES:%=bench-%)
 
 bench: bench-insert bench-start bench-search bench-embed bench-patches
 
-bench-contradictions bench-daemon bench-insert bench-search bench-start bench-embed bench-patches bench-takeover: bench-%: $(STAMP)
+$(BENCHES:%=bench-%): bench-%: $(STAMP)
 	@nice $(BIN)/python -m bench.$* $(ARGS)
 
 bench-retrieval: $(STAMP)

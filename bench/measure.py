@@ -77,8 +77,17 @@ def cpu_seconds(pids: Iterable[int]) -> float:
 
 def resident_mb(pid: int) -> float:
     """The memory a process holds now, shared pages included (Linux)."""
+    return _memory_mb(pid, "VmRSS:")
+
+
+def peak_mb(pid: int) -> float:
+    """The most memory a process held so far, shared pages included (Linux)."""
+    return _memory_mb(pid, "VmHWM:")
+
+
+def _memory_mb(pid: int, name: str) -> float:
     for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("VmRSS:"):
+        if line.startswith(name):
             return round(int(line.split()[1]) / 1024, 1)
     raise ProcessLookupError(f"process {pid} has no memory any more")
 

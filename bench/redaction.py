@@ -1,11 +1,11 @@
 """How many secrets redaction takes out, how much else it changes, and how long it takes.
 
-    python -m bench.redaction [--show tune|held|both] [--folder DIR …]
+    python -m bench.redaction [--seed N] [--show tune|held|both] [--folder DIR …]
 
-The set is `bench.redaction_set`. A secret is taken out when no 12 characters of it in a row are left;
-`kept` is the share of the words around secrets that survive. `--show` names the shapes of one half
-that were judged wrongly. `--folder` counts, besides, what changes in the text files below a folder, in
-pieces of 2 KB: look at them with `--show both`.
+The set is `bench.redaction_set`. A secret is taken out when no 12 characters of it in a row are
+left; `kept` is the share of the words around secrets that survive. `--show` names the shapes of one
+half that were judged wrongly. `--folder` counts, besides, what changes in the text files below a
+folder, in pieces of 2 KB; with `--show both` it shows the lines.
 """
 
 import argparse
@@ -13,15 +13,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from agents_memory.domain.redaction import redact
 from bench import report
-from bench.measure import MS, Stopwatch, percentile
-from bench.redaction_set import HALVES, Case, cases
-from bench.redaction_turns import SIZE
+from bench.measure import MS, Stopwatch, machine, percentile
+from bench.redaction_set import HALVES, SEED, TURN_BYTES, Case, cases
 
 ROUNDS = 5
-TEXTS = {".py", ".md", ".rst", ".txt", ".js", ".ts", ".json", ".toml", ".yaml", ".yml", ".html", ".c", ".h"}
+TEXTS = frozenset(
+    (".py", ".md", ".rst", ".txt", ".js", ".ts", ".json", ".toml", ".yaml", ".yml", ".html", ".c")
+)
 
 
 def wrong(case: Case) -> bool:
@@ -50,14 +52,14 @@ def timed(texts: Sequence[str]) -> Stopwatch:
 
 
 def pieces(folder: Path) -> Iterator[tuple[Path, str]]:
-    """The text files below a folder, in pieces of whole lines of about SIZE characters."""
+    """The text files below a folder, in pieces of whole lines of about TURN_BYTES characters."""
     for path in sorted(folder.rglob("*")):
         if path.suffix not in TEXTS or not path.is_file():
             continue
         piece = ""
         for line in path.read_text(errors="replace").splitlines(keepends=True):
             piece += line
-            if len(piece) >= SIZE:
+            if len(piece) >= TURN_BYTES:
                 yield path, piece
                 piece = ""
         if piece:
@@ -81,44 +83,45 @@ def changes(folder: Path, show: bool) -> tuple[int, int]:
     return total, changed
 
 
+def tell(name: str, some: Sequence[Case], mistakes: set[int]) -> tuple[str, int, int, float]:
+    """A row: texts, how many were judged wrongly, and the share that counts for their sort."""
+    bad = sum(id(case) in mistakes for case in some)
+    return name, len(some), bad, ((len(some) - bad) if some[0].secrets else bad) / len(some)
+
+
 def main() -> None:
     """Measures both halves, by class and together."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--show", choices=(*HALVES, "both"), help="the shapes that were judged wrongly")
+    parser.add_argument("--seed", type=int, default=SEED, help="other random parts")
+    parser.add_argument("--show", choices=(*HALVES, "both"), help="what was judged wrongly")
     parser.add_argument("--folder", type=Path, nargs="*", default=[], help="text without secrets")
     options = parser.parse_args()
-    everything = cases()
+    everything = cases(options.seed)
     mistakes = {id(case) for case in everything if wrong(case)}
-    rows: list[tuple[str, ...] | tuple[str, str, int, int, float]] = []
-    figures: dict[str, float | int] = {}
+    figures: dict[str, Any] = {}
     for what, labelled in (("recall", True), ("changed", False)):
         chosen = [case for case in everything if bool(case.secrets) == labelled]
-        for name in (*dict.fromkeys(case.name for case in chosen), "all"):
-            for half in (*HALVES, "both"):
-                some = [c for c in chosen if name in (c.name, "all") and half in (c.half, "both")]
-                if not some:
-                    continue
-                bad = sum(id(case) in mistakes for case in some)
-                share = (len(some) - bad if labelled else bad) / len(some)
-                if name == "all":
-                    figures[f"{half}_{what}"] = round(share, 4)
-                if name == "all" or half == "both":
-                    rows.append(("secrets" if labelled else "look-alikes", f"{name} {half}", len(some), bad, share))
-    report.table(("set", "class", "texts", "wrong", "recall or changed"), rows)
-    around, survive = map(sum, zip(*(kept(case) for case in everything if case.secrets), strict=True))
-    figures["kept"] = round(survive / around, 4)
-    turns = [case.text for case in everything if len(case.text.encode()) >= SIZE]
+        names = dict.fromkeys(case.name for case in chosen)
+        rows = [tell(n, [c for c in chosen if c.name == n], mistakes) for n in names]
+        for half in (*HALVES, "both"):
+            some = [case for case in chosen if half in (case.half, "both")]
+            rows.append(tell(f"all: {half}", some, mistakes))
+            figures[f"{half}_{what}"] = round(rows[-1][3], 4)
+        report.table(("class", "texts", "wrong", what), rows)
+    words = [kept(case) for case in everything if case.secrets]
+    figures["kept"] = round(sum(left for _, left in words) / sum(said for said, _ in words), 4)
+    turns = [case.text for case in everything if len(case.text.encode()) >= TURN_BYTES]
     watch = timed(turns)
-    figures |= {"turns": len(turns)} | watch.milliseconds()
-    per = [1000 * cpu for cpu in watch.cpu]
-    figures |= {"p50_cpu_ms": round(percentile(per, 0.5), 3), "p95_cpu_ms": round(percentile(per, 0.95), 3)}
+    figures |= {"turns": len(turns), **watch.milliseconds()}
+    for share in (50, 95):
+        figures[f"p{share}_cpu_ms"] = round(MS * percentile(watch.cpu, share / 100), 3)
     for case in everything:
         if id(case) in mistakes and options.show in (case.half, "both"):
             said = case.text if len(case.text) < 200 else f"… {case.shape} …"
             report.note(f"{'LEFT' if case.secrets else 'CHANGED'} {case.name}: {said!r}")
     for folder in options.folder:
         figures["pieces"], figures["pieces_changed"] = changes(folder, options.show == "both")
-    report.result(figures)
+    report.result(figures | machine())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Keys made up in the formats their issuers publish: random bodies, checksums that hold where one is known.
+"""Keys made up in the formats their issuers publish: random bodies, valid checksums where known.
 
 Nothing here opens anything. A key is made from a seeded generator, so a set is the same each time.
 """
@@ -51,7 +51,9 @@ def bech32(prefix: str, upper: bool = False) -> Maker:
         check = 1
         for value in values:
             top, check = check >> 25, (check & 0x1FFFFFF) << 5 ^ value
-            for bit, term in enumerate((0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)):
+            for bit, term in enumerate(
+                (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
+            ):
                 check ^= term if top >> bit & 1 else 0
         return check
 
@@ -97,7 +99,9 @@ def slack(prefix: str, groups: int) -> Maker:
 
 def card(rng: Random) -> str:
     """A payment card's number in fours, with Luhn's check digit."""
-    digits = [int(d) for d in rng.choice(("4", "51", "52", "53")) + body(rng, string.digits, 20)][:15]
+    digits = [int(d) for d in rng.choice(("4", "51", "52", "53")) + body(rng, string.digits, 20)][
+        :15
+    ]
     total = sum(d if i % 2 else sum(divmod(2 * d, 10)) for i, d in enumerate(digits))
     text = "".join(map(str, [*digits, -total % 10]))
     return " ".join(text[i : i + 4] for i in range(0, 16, 4))
@@ -128,7 +132,9 @@ def pem(kind: str, first: str, size: int, width: int = 64) -> Maker:
         armour = f"{kind} PRIVATE KEY".strip() + (" BLOCK" if kind == "PGP" else "")
         head = ["Version: GnuPG v2", ""] if kind == "PGP" else []
         tail = ["=" + body(rng, ALNUM, 4)] if kind == "PGP" else []
-        return "\n".join((f"-----BEGIN {armour}-----", *head, *lines, *tail, f"-----END {armour}-----"))
+        return "\n".join(
+            (f"-----BEGIN {armour}-----", *head, *lines, *tail, f"-----END {armour}-----")
+        )
 
     return make
 
@@ -200,13 +206,18 @@ TOKENS: dict[str, dict[str, Maker]] = {
     "chat": {
         "slack bot": slack("xoxb", 2),
         "slack user": slack("xoxp", 3),
-        "slack app": lambda r: f"xapp-1-A{body(r, LOWER.upper(), 10)}-{r.randrange(10**12, 10**13)}-"
-        + body(r, HEX, 64),
-        "slack webhook": lambda r: "https://hooks.slack.com/services/"
-        f"T{body(r, LOWER.upper(), 10)}/B{body(r, LOWER.upper(), 10)}/{body(r, ALNUM, 24)}",
+        "slack app": lambda r: (
+            f"xapp-1-A{body(r, LOWER.upper(), 10)}-{r.randrange(10**12, 10**13)}-"
+            + body(r, HEX, 64)
+        ),
+        "slack webhook": lambda r: (
+            "https://hooks.slack.com/services/"
+            f"T{body(r, LOWER.upper(), 10)}/B{body(r, LOWER.upper(), 10)}/{body(r, ALNUM, 24)}"
+        ),
         "discord bot": discord,
-        "discord webhook": lambda r: "https://discord.com/api/webhooks/"
-        f"{r.randrange(10**18, 10**19)}/{body(r, URL64, 68)}",
+        "discord webhook": lambda r: (
+            f"https://discord.com/api/webhooks/{r.randrange(10**18, 10**19)}/{body(r, URL64, 68)}"
+        ),
         "telegram": lambda r: f"{r.randrange(10**9, 10**10)}:AA{body(r, URL64, 33)}",
         "twilio key": shaped("SK", HEX, 32),
     },
@@ -223,7 +234,9 @@ TOKENS: dict[str, dict[str, Maker]] = {
     "wallet": {
         "nsec": bech32("nsec"),
         "age": bech32("age-secret-key-", upper=True),
-        "bitcoin extended": shaped("xprv9s21ZrQH143K", ALNUM.translate({48: None, 73: None, 79: None, 108: None}), 95),
+        "bitcoin extended": shaped(
+            "xprv9s21ZrQH143K", ALNUM.translate({48: None, 73: None, 79: None, 108: None}), 95
+        ),
     },
     "jwt": {"jwt": jwt, "jwt again": jwt},
 }

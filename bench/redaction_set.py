@@ -7,19 +7,22 @@ The set is the same for the same seed. Texts of one `shape` are in one half, so 
 """
 
 import json
+import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import count
+from pathlib import Path
 from random import Random
 
 from bench.redaction_formats import BLOCKS, TOKENS, Maker, card
-from bench.redaction_lookalikes import LOOKALIKES, filled
-from bench.redaction_secrets import CARRIERS, SHAPES, VALUES, seed
-from bench.redaction_turns import turn
+from bench.redaction_parts import PARTS, VALUES
 
 SEED = 20261130
 HALVES = ("tune", "held")
+TURN_BYTES = 2048
+TEXTS = tomllib.loads(Path(__file__).with_name("redaction_texts.toml").read_text("utf-8"))
 WINDOW = 12  # so many characters of a secret in a row are a leak
 
 
@@ -50,12 +53,12 @@ def cases(number: int = SEED) -> list[Case]:
 
 def _tokens(rng: Random) -> Iterator[Case]:
     """Every format four times: alone or in short carriers, the last in a long turn."""
-    carriers = count()
+    carriers, said = count(), TEXTS["carriers"]
     for name, formats in TOKENS.items():
         for place, (shape, make) in enumerate(formats.items()):
             for copy in range(4):
                 secret = make(rng)
-                text = CARRIERS[next(carriers) % len(CARRIERS)].format(secret)
+                text = said[next(carriers) % len(said)].format(secret)
                 text = turn(rng, text) if copy == 3 else text
                 yield Case(name, shape, HALVES[place % 2], text, (_hidden(secret),))
 
@@ -70,7 +73,9 @@ def _blocks(rng: Random) -> Iterator[Case]:
     for place, (shape, make) in enumerate(BLOCKS.items()):
         for copy in range(6):
             block = make(rng)
-            lines = tuple(line for line in block.split("\n") if len(line) > 20 and "-----" not in line)
+            lines = tuple(
+                line for line in block.split("\n") if len(line) > 20 and "-----" not in line
+            )
             text = (
                 block,
                 f"```\n{block}\n```",
@@ -98,8 +103,8 @@ def _wrapped(rng: Random) -> Iterator[Case]:
 
 def _shapes(rng: Random) -> Iterator[Case]:
     """Every shape twice: by itself and in a turn."""
-    makers = VALUES | {"card": card, "seed": seed}
-    for name, shapes in SHAPES.items():
+    makers = VALUES | {"card": card, "seed": _seed}
+    for name, shapes in TEXTS["secrets"].items():
         for place, shape in enumerate(shapes):
             kind, text = shape.split("|", 1)
             for copy in range(2):
@@ -109,12 +114,18 @@ def _shapes(rng: Random) -> Iterator[Case]:
                 yield Case(name, text, HALVES[place % 2], said, (secret,))
 
 
+def _seed(rng: Random) -> str:
+    """Twelve words of BIP 39's list; whether their checksum holds is left to chance."""
+    words = TEXTS["seed_words"].split()
+    return " ".join(rng.choice(words) for _ in range(12))
+
+
 def _lookalikes(rng: Random) -> Iterator[Case]:
     """Every text four times, each with other random parts: alone, in a list, in JSON, in a turn."""
-    for name, texts in LOOKALIKES.items():
+    for name, texts in TEXTS["lookalikes"].items():
         for place, text in enumerate(texts):
             for copy in range(4):
-                said = filled(rng, text)
+                said = _filled(rng, text)
                 said = (
                     said,
                     "- first\n- " + said.replace("\n", "\n  ") + "\n- last",
@@ -122,6 +133,19 @@ def _lookalikes(rng: Random) -> Iterator[Case]:
                     turn(rng, said),
                 )[copy]
                 yield Case(name, text, HALVES[place % 2], said)
+
+
+def _filled(rng: Random, text: str) -> str:
+    return re.sub(r"<<(\w+)>>", lambda found: PARTS[found[1]](rng), text)
+
+
+def turn(rng: Random, passage: str) -> str:
+    """A turn of TURN_BYTES or some more that says `passage` among other things."""
+    said: list[str] = []
+    while sum(len(part.encode()) + 2 for part in said) + len(passage.encode()) < TURN_BYTES:
+        said.extend(rng.sample(TEXTS["paragraphs"], 2))
+    said.insert(rng.randrange(1, len(said) + 1), passage)
+    return "\n\n".join(said)
 
 
 def main() -> None:

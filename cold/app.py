@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from agents_memory.clock import Clock, SystemClock
-from agents_memory.domain.errors import MemoryFault
+from agents_memory.domain.errors import ConfigurationError, MemoryFault
 from agents_memory.domain.policy import Policy
 from agents_memory.embedding.opening import open_embedders
 from agents_memory.embedding.protocol import Embedder
@@ -59,6 +59,7 @@ APPLICATION = "mcp-agents-memory coldpath"
 # The exit code of `--once` when something is left failed, held or parked.
 WORK_LEFT = 4
 # The exit code when work hung, and only a new process helps.
+MISCONFIGURED = 2
 HUNG = 5
 
 
@@ -70,7 +71,8 @@ def main(
 ) -> int:
     """Runs until it is told to stop; 0 when it ended as it should, 1 when something is in its way.
 
-    HUNG when work hung. With `--once`, WORK_LEFT when it could not do all that was due.
+    MISCONFIGURED for settings that cannot be meant: another start would not help. HUNG when work
+    hung. With `--once`, WORK_LEFT when it could not do all that was due.
 
     `environ` is that of this process unless given. `kept`: the keeper of the embedded database
     started it, so it does not keep that database up, and ends with its parent.
@@ -86,6 +88,9 @@ def main(
             log.info(Action.STOPPED, reason="COLD_PATH_ENABLED is false")
             return 0
         return asyncio.run(_run(settings, options, Notifier(environ), kept=kept))
+    except ConfigurationError as fault:
+        log.error(Action.STOPPED, error=fault)
+        return MISCONFIGURED
     except MemoryFault as fault:
         log.error(Action.STOPPED, error=fault)
         return 1

@@ -4,23 +4,17 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from agents_memory.clock import Clock
-from agents_memory.domain.errors import (
-    ConfigurationError,
-    DatabaseUnavailable,
-    MemoryFault,
-    Refusal,
-    SchemaMismatch,
-)
+from agents_memory.domain.errors import DatabaseUnavailable, MemoryFault, Refusal
 from agents_memory.domain.messages import Accepted, Draft, Queued, Stored
 from agents_memory.services.intake import accept
 from agents_memory.services.spooling import Drainer, Way, queue
 from agents_memory.settings import Settings
+from agents_memory.storage.faults import blames_the_data
 from agents_memory.storage.spool.store import spool_of
 from hot.services import Services
 
 # How long a turn waits for the database before it is kept on the disk.
 SAVE_WITHIN_S = 4.0
-_AWAY = (DatabaseUnavailable, SchemaMismatch, ConfigurationError)
 
 
 class Saving:
@@ -50,14 +44,16 @@ class Saving:
         if isinstance(turn, Refusal):
             return turn
         why: MemoryFault = DatabaseUnavailable("earlier turns wait too")
-        if not self._spool.pending:
+        if not self._drainer.behind:
             try:
                 async with asyncio.timeout(SAVE_WITHIN_S):
                     return await self._store(turn, client_session)
             except TimeoutError:
                 # Should it be stored after all: the same intake_id is never stored twice.
                 why = DatabaseUnavailable(f"no answer within {SAVE_WITHIN_S:g} seconds")
-            except _AWAY as fault:
+            except MemoryFault as fault:
+                if blames_the_data(fault):
+                    raise
                 why = fault
         queued = await queue(self._spool, turn, self._settings.user_name, why)
         self._drainer.wake()

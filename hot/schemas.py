@@ -51,6 +51,7 @@ def _lean(schema: dict[str, Any]) -> dict[str, Any]:
             if len(options) == 1:
                 rest = {k: v for k, v in node.items() if k not in ("anyOf", "default")}
                 return walk({**options[0], **rest})
+            node = {**node, "anyOf": options}
         return {
             _WORDS.get(key, key): {name: walk(part) for name, part in value.items()}
             if key == "properties"

@@ -17,7 +17,7 @@ from hot.wire import Wire
 # Clients join it with the tool names and cut at 64 characters.
 NAME = "memory"
 # Packages of `hot.toolsets`; each costs a start something, so only those that are on are imported.
-TOOLSETS = ("core", "patch", "tags")
+TOOLSETS = ("core", "mind", "patch", "tags")
 
 
 class Toolset(Protocol):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agents_memory.services.citing import Citing
     from agents_memory.services.coverage import Coverage
     from agents_memory.services.events import Events
+    from agents_memory.services.graph import Graph
     from agents_memory.services.history import History
     from agents_memory.services.intake import Intake
     from agents_memory.services.knowledge import Knowledge
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from agents_memory.services.patching import Patching
     from agents_memory.services.project_tags import ProjectTags
     from agents_memory.services.recall import Recall
+    from agents_memory.services.upkeep import Upkeep
 
 
 class Services:
@@ -130,6 +132,26 @@ class Services:
             device=self._settings.device_name,
             via="tool",
         )
+
+    @cached_property
+    def graph(self) -> "Graph":
+        from agents_memory.services.graph import Graph
+
+        return Graph(self._database)
+
+    @cached_property
+    def upkeep(self) -> "Upkeep":
+        from agents_memory.services.upkeep import Upkeep
+
+        return Upkeep(self._database, self._clock)
+
+    async def health(self) -> list[str]:
+        """What of the pool does not work as it should, in words."""
+        from agents_memory.services.status import report
+
+        described = self._settings.describe_database()
+        found = await report(self._database, self._embedder, described=described)
+        return [str(reason) for reason in found.values["degraded"]]
 
     @cached_property
     def coverage(self) -> "Coverage":

@@ -32,10 +32,11 @@ log = get_logger()
 APPLICATION = "mcp-agents-memory capture"
 # With the embedded database the daemon runs beside it, as an editor's server asks for too.
 DAEMON = "cold.kept"
-POLL_S = 1.0
-# The part of the time that looking may take: a folder of many thousands of files is looked at less.
-LOOKING_SHARE = 0.05
+# How often all folders are looked through at most, and the transcripts of those who speak now.
+LOOK_S = 1.0
+GLANCE_S = 0.2
 PARENT_LOOKED_AT_EVERY_S = 2.0
+_PID_BYTES = 20
 _RECONNECT_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 
 
@@ -112,8 +113,14 @@ async def _alone(settings: Settings, asked: tuple[str, ...], *, kept: bool) -> i
         lock = FileLock(path.with_suffix(".lock"))
         try:
             if not lock.own():
-                log.info(Action.STOPPED, reason="another process captures for this memory already")
+                who = os.pread(lock.descriptor, _PID_BYTES, 0).decode("ascii", "replace")
+                log.info(
+                    Action.STOPPED,
+                    reason=f"process {who or '?'} captures for this memory already",
+                )
                 return 0
+            os.ftruncate(lock.descriptor, 0)
+            os.pwrite(lock.descriptor, str(os.getpid()).encode("ascii"), 0)
             await _capture(settings, clients, _positions(path), SystemClock(), kept=kept)
         finally:
             lock.close()
@@ -170,14 +177,20 @@ async def _follow(
     followers: Mapping[str, Sequence[Follower]], positions: Positions, keeping: Keeping
 ) -> NoReturn:
     """Looks again and again; cancel to end."""
+    loop = asyncio.get_running_loop()
     while True:
         for name, places in followers.items():
             keep, beat = partial(keeping.keep, name), partial(keeping.beat, name)
             for follower in places:
                 await _patiently(partial(follower.look, keep, beat))
         _save(positions)
-        looked_s = sum(follower.looked_s for follower in chain(*followers.values()))
-        await asyncio.sleep(max(POLL_S, looked_s / LOOKING_SHARE))
+        rest_s = sum(follower.rest_s for follower in chain(*followers.values()))
+        until = loop.time() + max(LOOK_S, rest_s)
+        while (left_s := until - loop.time()) > 0:
+            await asyncio.sleep(min(GLANCE_S, left_s))
+            for name, places in followers.items():
+                for follower in places:
+                    await _patiently(partial(follower.glance, partial(keeping.keep, name)))
 
 
 async def _patiently(attempt: Callable[[], Awaitable[T]]) -> T:

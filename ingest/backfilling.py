@@ -20,8 +20,10 @@ from ingest.transcripts.protocol import Client, Shape
 
 SAMPLES = 3
 SAMPLE_CHARS = 160
-# Turns are handed over in groups of this size, between which the pace is kept.
-_GROUP = 20
+# Turns are handed over in groups, between which the pace is kept: of a fifth of a second, and of
+# no more than are stored in one transaction.
+_GROUP_S = 0.2
+_LEAST, _MOST = 20, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,8 @@ async def store(
     """
     outcomes: Counter[Kept] = Counter()
     due = clock.monotonic()
-    for group in _groups(read(client, roots, Survey(), clock.now())):
+    size = int(min(max(rate * _GROUP_S, _LEAST), _MOST))
+    for group in _groups(read(client, roots, Survey(), clock.now()), size):
         kept = await storing.keep(group)
         outcomes.update(kept)
         advance(len(group))
@@ -136,26 +139,35 @@ def _read_one(
     finder: Finder, found: Found, client: Client, tally: Tally, now: datetime
 ) -> Iterator[Record]:
     """The turns of one file that stand in the end, not those that were taken back."""
+    withdrawn: set[str] = set()
+    if found.facts.shape is Shape.LINES:
+        # Read twice, so that a file of any size is never held.
+        for _, taken_back in _pieces(finder, found, client, Tally(), now):
+            withdrawn |= taken_back
+    for records, taken_back in _pieces(finder, found, client, tally, now):
+        gone = withdrawn | taken_back
+        yield from (record for record in records if record.native_id not in gone)
+
+
+def _pieces(
+    finder: Finder, found: Found, client: Client, tally: Tally, now: datetime
+) -> Iterator[tuple[Sequence[Record], set[str]]]:
+    """A file piece by piece, each with what was taken back until then."""
     transcript = open_transcript(finder.root, found, client, now=lambda: now, tally=tally)
-    records: list[Record] = []
     # Only files of lines tell what they end with in a second, quiet reading.
     for quiet in (False, True) if found.facts.shape is Shape.LINES else (True,):
         more = True
         while more:
             batch = transcript.read(quiet=quiet)
-            records += batch.records
+            yield batch.records, transcript.withdrawn
             more = batch.more
-            if found.facts.shape is Shape.DATABASE:
-                yield from records
-                records = []
-    yield from (record for record in records if record.native_id not in transcript.withdrawn)
 
 
-def _groups(records: Iterator[Record]) -> Iterator[list[Record]]:
+def _groups(records: Iterator[Record], size: int) -> Iterator[list[Record]]:
     group: list[Record] = []
     for record in records:
         group.append(record)
-        if len(group) == _GROUP:
+        if len(group) == size:
             yield group
             group = []
     if group:

@@ -1,7 +1,7 @@
 """Finds a client's transcripts below its folder; looks, and never opens."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -9,6 +9,8 @@ from ingest.transcripts.protocol import Client, FileFacts, Shape
 
 # Sub-agents of sub-agents lie a few folders deep; a loop of mounts would never end.
 _MAX_DEPTH = 12
+
+_Place = os.DirEntry[str] | Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +51,20 @@ class Finder:
         self.unreadable = set()
         entries = dict(self._walk("", 0))
         self._facts = {path: self._facts_of(path) for path in entries}
-        found = []
-        for path, facts in self._facts.items():
-            if facts is None:
-                continue
-            try:
-                stat = entries[path].stat(follow_symlinks=False)
-            except OSError:
-                # It went away meanwhile.
-                continue
-            signature = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
-            if facts.shape is Shape.DATABASE:
-                signature = _with_log(signature, entries.get(f"{path}-wal"))
-            found.append(Found(path, facts, stat.st_dev, signature))
-        return sorted(found, key=lambda one: (one.facts.last, one.signature[2], one.path))
+        return _in_order(
+            one
+            for path, facts in self._facts.items()
+            if facts is not None
+            and (one := _found(path, facts, entries[path], entries.get(f"{path}-wal")))
+        )
+
+    def find_again(self, known: Iterable[Found]) -> list[Found]:
+        """These transcripts as `find` would show them now; no folder is looked into."""
+        return _in_order(
+            again
+            for one in known
+            if (again := _found(one.path, one.facts, self.root / one.path, None))
+        )
 
     def _facts_of(self, path: str) -> FileFacts | None:
         if path in self._facts:
@@ -90,9 +92,23 @@ class Finder:
                 self.unreadable.add(path)
 
 
-def _with_log(
-    signature: tuple[int, int, int], log: os.DirEntry[str] | None
-) -> tuple[int, int, int]:
+def _in_order(found: Iterable[Found]) -> list[Found]:
+    return sorted(found, key=lambda one: (one.facts.last, one.signature[2], one.path))
+
+
+def _found(path: str, facts: FileFacts, place: _Place, log: _Place | None) -> Found | None:
+    try:
+        stat = place.stat(follow_symlinks=False)
+    except OSError:
+        # It went away meanwhile.
+        return None
+    signature = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+    if facts.shape is Shape.DATABASE:
+        signature = _with_log(signature, log)
+    return Found(path, facts, stat.st_dev, signature)
+
+
+def _with_log(signature: tuple[int, int, int], log: _Place | None) -> tuple[int, int, int]:
     inode, size, changed = signature
     try:
         stat = None if log is None else log.stat(follow_symlinks=False)

@@ -1,6 +1,7 @@
 """Follows the transcripts of one client: looks, reads what is new, has it stored, moves on."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +18,17 @@ from ingest.transcripts.protocol import Client, Shape
 
 log = get_logger()
 
+# So long nothing may be added before an answer that says that it is finished is given out.
+REST_S = 0.3
+# The parts of the time that looking for files, and reading files as a whole, may take.
+FINDING_SHARE = 0.006
+READING_SHARE = 0.05
 # An answer whose end nothing tells of, or a last line without an end, counts as finished then.
 QUIET_S = 30.0
 # A session that says nothing for so long is over, as far as anybody can tell.
 LIVE_S = 900.0
+# So many are glanced at, those that changed last: copying a folder makes all its files new.
+MOST_LIVE = 100
 BEAT_S = 10.0
 _RETRY_S = 30.0
 # After so long without a word a file's reader is made anew when it is needed.
@@ -46,8 +54,8 @@ class _File:
 class Follower:
     """One client, from `begin` on; `look` is one round over all its files.
 
-    `looked_s` is how long the last search for files took, and reading those that are read as a
-    whole. `place` tells several folders of one client apart in `positions`.
+    Between two rounds, `rest_s` or longer apart, `glance` follows those that were spoken in lately.
+    `place` tells several folders of one client apart in `positions`.
     """
 
     def __init__(
@@ -58,13 +66,14 @@ class Follower:
         clock: Clock,
         place: str | None = None,
     ) -> None:
-        self.looked_s = 0.0
+        self.rest_s = 0.0
         self._place = place or client.name
         self._client = client
         self._finder = Finder(root, client)
         self._positions = positions
         self._clock = clock
         self._files: dict[str, _File] = {}
+        self._live: list[Found] = []
         self._tally = Tally()
         self._signed: set[str] = set()
         self._signed_at = float("-inf")
@@ -89,16 +98,32 @@ class Follower:
 
         Raises what `keep` and `beat` raise; what was not kept is then read again the next time.
         """
-        began = self._clock.monotonic()
-        found = await asyncio.to_thread(self._finder.find)
-        self.looked_s = self._clock.monotonic() - began
+        found, took_s = await asyncio.to_thread(self._find)
+        self.rest_s = min(took_s / FINDING_SHARE, BEAT_S)
         self._forget_missing(found)
+        await self._follow_all(found, keep)
+        oldest = self._clock.now().timestamp() - LIVE_S
+        lines = [one for one in found if one.facts.shape is Shape.LINES]
+        self._live = [one for one in lines if one.changed_at >= oldest][-MOST_LIVE:]
+        self._report()
+        await self._sign(found, beat)
+
+    async def glance(self, keep: Keep) -> None:
+        """As `look`, at transcripts of lines alone that changed not long before it."""
+        if self._live:
+            found = await asyncio.to_thread(self._finder.find_again, self._live)
+            await self._follow_all(found, keep)
+
+    def _find(self) -> tuple[list[Found], float]:
+        """All files, and the seconds of CPU time that finding them took."""
+        began = time.thread_time()
+        return self._finder.find(), time.thread_time() - began
+
+    async def _follow_all(self, found: Sequence[Found], keep: Keep) -> None:
         for one in found:
             file = self._files.get(one.path) or self._files.setdefault(one.path, self._known(one))
             if self._is_due(file, one):
                 await self._follow(file, one, keep)
-        self._report()
-        await self._sign(found, beat)
 
     def _known(self, found: Found) -> _File:
         """A file that is met for the first time; one read as a whole may be known as it is."""
@@ -113,6 +138,8 @@ class Follower:
             return False
         if found.signature != file.signature:
             return True
+        if self._clock.monotonic() - file.grown_at < REST_S:
+            return False
         return file.tail is not None and file.tail.waiting and not file.quiet
 
     async def _follow(self, file: _File, found: Found, keep: Keep) -> None:
@@ -152,7 +179,7 @@ class Follower:
                 file.tail = await asyncio.to_thread(self._open, found, watch)
             batch = await asyncio.to_thread(file.tail.read, quiet=file.quiet)
             if found.facts.shape is not Shape.LINES:
-                self.looked_s += self._clock.monotonic() - began
+                self.rest_s += (self._clock.monotonic() - began) / READING_SHARE
             if batch.records:
                 await keep(batch.records)
             self._positions.move(self._place, found.path, batch.cursor)

@@ -78,7 +78,7 @@ class Keeping:
 
     async def beat(self, client: str, sessions: Sequence[str]) -> None:
         """A sign of life for sessions that are stored as far as they are written."""
-        if self._spool.pending or not self._opening.done():
+        if self._drainer.behind or not self._opening.done():
             return
 
         async def write(connection: Connection) -> None:
@@ -109,7 +109,7 @@ class Keeping:
 
     async def _kept(self, client: str, records: Sequence[Record]) -> Counter[Kept]:
         why: MemoryFault = DatabaseUnavailable("the database is not back yet")
-        if not self._spool.pending and self._opening.done():
+        if not self._drainer.behind and self._opening.done():
             try:
                 return await (await self._storing(client)).keep(records)
             except ConfigurationError:

@@ -1,12 +1,12 @@
 """Records become messages: once each, with the trust they have earned."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from agents_memory.clock import Clock
 from agents_memory.domain.errors import MemoryFault, Refusal
-from agents_memory.domain.messages import Draft, Origin, Role, Trust
+from agents_memory.domain.messages import Accepted, Draft, Origin, Role, Trust
 from agents_memory.observe import Action, get_logger
 from agents_memory.services.captured import Captured
 from agents_memory.services.captured import Kept as Kept
@@ -22,6 +22,9 @@ log = get_logger()
 STORE_ID = "any"
 # A turn from later than this is one from a wrong clock, and its time unknown.
 _FUTURE = timedelta(minutes=5)
+# Stored in one transaction: more gain little, and hold up what else the database is asked.
+MOST_TURNS = 200
+MOST_CHARS = 1_000_000
 
 
 class Storing:
@@ -52,25 +55,54 @@ class Storing:
         record that it will never take is left out, said in the log, and stops no other.
         """
         outcomes: Counter[Kept] = Counter()
+        turns: list[Accepted] = []
         for record in records:
-            try:
-                outcomes[await self.store(record)] += 1
-            except MemoryFault as fault:
-                if not blames_the_data(fault):
-                    raise
-                log.error(Action.CAPTURE_FAILED, client=self._client, error=fault)
-                outcomes[Kept.FAILED] += 1
+            turn = await self._accepted(record)
+            if isinstance(turn, Refusal):
+                outcomes[Kept.REFUSED] += 1
+            else:
+                turns.append(turn)
+        for group in _groups(turns):
+            outcomes.update(await self._stored(group))
         return outcomes
 
     async def store(self, record: Record) -> Kept:
         """Stores one record, unless it is there."""
-        draft = draft_of(
-            record, self._client, self._device, origin=self._origin, now=self._clock.now()
-        )
-        turn = await accept(draft, self._clock.now())
+        turn = await self._accepted(record)
         if isinstance(turn, Refusal):
             return Kept.REFUSED
         return await self._captured.store(turn, self._user_id)
+
+    async def _accepted(self, record: Record) -> Accepted | Refusal:
+        now = self._clock.now()
+        draft = draft_of(record, self._client, self._device, origin=self._origin, now=now)
+        return await accept(draft, now)
+
+    async def _stored(self, turns: Sequence[Accepted]) -> Sequence[Kept]:
+        try:
+            return await self._captured.store_many(turns, self._user_id)
+        except MemoryFault as fault:
+            if not blames_the_data(fault):
+                raise
+            if len(turns) > 1:
+                # One of them; which, the next tries tell.
+                return [kept for turn in turns for kept in await self._stored([turn])]
+            log.error(Action.CAPTURE_FAILED, client=self._client, error=fault)
+            return [Kept.FAILED]
+
+
+def _groups(turns: Sequence[Accepted]) -> Iterator[list[Accepted]]:
+    """Turns as they are stored in one transaction."""
+    group: list[Accepted] = []
+    chars = 0
+    for turn in turns:
+        chars += len(turn.draft.text)
+        if group and (len(group) == MOST_TURNS or chars > MOST_CHARS):
+            yield group
+            group, chars = [], len(turn.draft.text)
+        group.append(turn)
+    if group:
+        yield group
 
 
 def draft_of(record: Record, client: str, device: str, *, origin: Origin, now: datetime) -> Draft:

@@ -36,6 +36,7 @@ COMMANDS = {
     "coldpath": ("agents_memory.cli.coldpath:command", "Run the daemon that tags and embeds."),
     "capture": ("agents_memory.cli.capture:command", "Store what is said in other clients, live."),
     "backfill": ("agents_memory.cli.backfill:command", "Bring in older transcripts of a client."),
+    "buzz-ingest": ("agents_memory.cli.buzz_ingest:command", "Bring in what was said in Buzz."),
     "up": ("agents_memory.cli.up:command", "Run everything in the foreground, with a status."),
     "init": ("agents_memory.cli.init:command", "Prepare this machine: database, schema, model."),
     "install-client": (
@@ -64,6 +65,7 @@ COMMANDS = {
     "embedding": ("agents_memory.cli.embedding:command", "List and change embedding models."),
     "quarantine": ("agents_memory.cli.quarantine:command", "Show and decide what was held back."),
     "export": ("agents_memory.cli.export:command", "Write a readable copy of everything."),
+    "evaluate": ("agents_memory.cli.evaluate:command", "Measure whether forgetting helps."),
     "redact": ("agents_memory.cli.redact:command", "Erase words, a message or a memory."),
 }
 

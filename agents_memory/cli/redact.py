@@ -1,4 +1,4 @@
-"""`redact`: words, a message or a memory taken out of everything that is stored."""
+"""`redact`: words, a message, a memory or old secrets taken out of everything that is stored."""
 
 import asyncio
 import sys
@@ -19,10 +19,19 @@ EXAMPLE = "Example: mcp-agents-memory redact --words < phrase.txt"
 @click.option("--words", is_flag=True, help="A phrase, asked for or read from stdin.")
 @click.option("--message", "message_id", type=int, metavar="ID", help="The whole of a message.")
 @click.option("--memory", "memory_id", type=int, metavar="ID", help="A memory, all its versions.")
+@click.option(
+    "--scan", is_flag=True, help="Secrets that were stored before there were rules for them."
+)
 @click.option("--run", is_flag=True, help="Do it; else only count what would be changed.")
 @as_json
 def command(
-    *, words: bool, message_id: int | None, memory_id: int | None, run: bool, as_json: bool
+    *,
+    words: bool,
+    message_id: int | None,
+    memory_id: int | None,
+    scan: bool,
+    run: bool,
+    as_json: bool,
 ) -> int:
     """Erase something for good: [redacted] stands where it was, and it is kept out from now on.
 
@@ -30,8 +39,10 @@ def command(
     Signs in as OWNER_DATABASE_URL (else DATABASE_URL). Backups, replicas, the server's own log of
     changes and the transcripts of other programs are not reached: see docs/security.md.
     """
-    if [words, message_id is not None, memory_id is not None].count(True) != 1:
-        raise click.UsageError("say what to erase: one of --words, --message ID, --memory ID")
+    if [words, message_id is not None, memory_id is not None, scan].count(True) != 1:
+        raise click.UsageError(
+            "say what to erase: one of --words, --message ID, --memory ID, --scan"
+        )
     settings = load_settings()
     phrase = _phrase() if words else None
     if isinstance(phrase, Refusal):
@@ -58,6 +69,9 @@ def render(report: Report) -> str:
         f"{name:<{width}}  {rows} left: others refer to it by this name; rename it by hand"
         for name, rows in report.left.items()
     ]
+    if report.kinds:
+        kinds = ", ".join(f"{kind} {number}" for kind, number in report.kinds.items())
+        lines.append(f"secrets in these rows, by kind: {kinds}")
     if report.removed:
         lines.append(
             f"removed, as nothing or a repetition was left of them: {_ids(report.removed)}"
@@ -109,5 +123,6 @@ async def _redact(
             return await redacting.erase_words(phrase, run=run)
         if message_id is not None:
             return await redacting.erase_message(message_id, run=run)
-        assert memory_id is not None, "one of the three was given"
-        return await redacting.erase_memory(memory_id, run=run)
+        if memory_id is not None:
+            return await redacting.erase_memory(memory_id, run=run)
+        return await redacting.erase_secrets(run=run)

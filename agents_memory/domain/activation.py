@@ -54,6 +54,9 @@ TRACE_WEIGHTS: Mapping[str, float] = MappingProxyType(
     {CREATED: 1.0, USED: 1.0, SURFACED: 0.1, INFERRED: 0.5}
 )
 
+FADING_BELOW = 0.5
+"""Below this a memory fades: a calm fact of importance 5 after 100 days without use (ours)."""
+
 HALF_LIFE_DAYS = 30.0
 """Of the exponential rival: the usual choice of systems that forget exponentially."""
 

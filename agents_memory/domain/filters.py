@@ -27,7 +27,7 @@ class Filters:
     @property
     def only_messages(self) -> bool:
         """Whether a condition is set that memories have no answer to."""
-        return self.role is not None or self.device is not None or self.venue is not None
+        return self.role is not None or self.venue is not None
 
     @property
     def shows_archived(self) -> bool:

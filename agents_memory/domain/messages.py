@@ -33,11 +33,16 @@ class Trust(StrEnum):
 
 
 class Screening(StrEnum):
-    """Whether a message may feed anything derived; quarantined ones are never returned."""
+    """Whether a message may feed anything derived; quarantined ones are never returned.
+
+    What its source edited or deleted is withdrawn: found by no search, feeding nothing, and still
+    shown to whoever asks for it by id.
+    """
 
     UNSCREENED = "unscreened"
     CLEAR = "clear"
     QUARANTINED = "quarantined"
+    WITHDRAWN = "withdrawn"
 
 
 @dataclass(frozen=True, slots=True)

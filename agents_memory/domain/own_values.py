@@ -14,15 +14,18 @@ CLIENTS = frozenset(
 )
 
 OWN_VALUES: Mapping[str, frozenset[str]] = {
-    "platform": CLIENTS | {"unknown"},
+    "platform": CLIENTS | {"buzz", "unknown"},
     "client": CLIENTS,
-    "source": CLIENTS | {"manage_knowledge", "memory_record_event", "conversation"},
+    "source": CLIENTS | {"buzz", "manage_knowledge", "memory_record_event", "conversation"},
     "store_id": frozenset(("any", "agent")),
     "scope": frozenset(("default",)),
     "subject": frozenset(("user",)),
     "actor": frozenset(("agent", "owner", "daemon", "cold/dedupe", "cold/librarian")),
     "tool": frozenset(
-        ("manage_knowledge", "memory_apply", "cli", "redact", "compare_memory", "librarian")
+        (
+            *("manage_knowledge", "remember", "revise", "memory_apply"),
+            *("cli", "redact", "compare_memory", "librarian"),
+        )
     ),
 }
 """By the name of the field or column, in whatever table."""

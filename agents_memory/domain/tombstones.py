@@ -115,7 +115,12 @@ def strike_name(text: str, eraser: Eraser, key: bytes) -> str:
     spans = eraser.spans(text)
     if not spans:
         return text
-    return f"{_without(text, spans)}#{_digest(key, 'name', text).hex()[:16]}"
+    return told_apart(_without(text, spans), text, key)
+
+
+def told_apart(struck: str, name: str, key: bytes) -> str:
+    """What was left of a name, with a digest of the whole of it behind."""
+    return f"{struck}#{_digest(key, 'name', name).hex()[:16]}"
 
 
 def strike_draft(draft: Draft, tombstones: Tombstones) -> Draft:

@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from agents_memory.domain.comparing import compare
 from agents_memory.domain.contradiction import names_one_value, outdates
 from agents_memory.domain.errors import Code, Refusal
+from agents_memory.domain.lexical import query_terms, to_tsquery_literal
 from agents_memory.domain.memories import MemoryView, same_key
 from agents_memory.domain.messages import Trust
+from agents_memory.domain.patch_refusals import duplicate
 from agents_memory.domain.patches import (
     Add,
     Applied,
@@ -18,6 +21,7 @@ from agents_memory.domain.patches import (
     Support,
 )
 from agents_memory.domain.statements import Statement
+from agents_memory.domain.text import repair
 from agents_memory.services.patching import TRIES, Patching
 from agents_memory.storage import comparing, memories, tags
 from agents_memory.storage.connections import Connection, Database
@@ -37,14 +41,19 @@ class Adding:
     async def add(self, request: PatchRequest, add: Add, trust: Trust) -> Applied | Refusal:
         """What `add` says is believed in the end; `request` says who wants it, and on what words.
 
-        An active memory that says the same gains the evidence (and the pin). With an attribute, the
-        memory of the same subject and attribute is superseded, unless it is trusted more than
-        `trust`. Else there is a new memory. Refusals are those of `Patching.apply`.
+        An active memory that says the same, if only in nearly the same words (`domain.duplicates`),
+        gains the evidence (and the pin). With an attribute, the memory of the same subject and
+        attribute is superseded, unless it is trusted more than `trust`. Else there is a new memory.
+        Refusals are those of `Patching.apply`.
         """
         request = replace(request, operations=(add,))
         for _ in range(TRIES):
+            said = await self._database.run(lambda c: _said_already(c, request, add, trust))
             older = await self._database.run(lambda c: _outdated(c, request, add, trust))
-            if older is not None:
+            done: Applied | Refusal
+            if said is not None:
+                done = duplicate(said)
+            elif older is not None:
                 done = await self._patching.apply(replace(request, operations=_instead(add, older)))
             else:
                 done = await self._patching.apply(request)
@@ -55,11 +64,11 @@ class Adding:
         return done
 
     async def _support(
-        self, request: PatchRequest, add: Add, duplicate: Refusal
+        self, request: PatchRequest, add: Add, refusal: Refusal
     ) -> Applied | Refusal:
-        memory_id = duplicate.details["memory_id"]
+        memory_id = refusal.details["memory_id"]
         if memory_id is None:
-            return duplicate
+            return refusal
 
         async def load(connection: Connection) -> Sequence[MemoryView]:
             return await memories.list_memories(connection, [memory_id], request.user_id)
@@ -71,7 +80,7 @@ class Adding:
         done = await self._patching.apply(replace(request, operations=tuple(operations)))
         if isinstance(done, Refusal) and done.code not in _FASTER:
             # The policy of this pool does not want it.
-            return duplicate
+            return refusal
         return done
 
 
@@ -90,15 +99,44 @@ async def _outdated(
     key = same_key(add.subject, add.content)
     if any(same_key(older.subject, older.content) == key for older in found):
         return None
-    newer = Statement(
-        id=0,
+    newer = _statement(add, trust)
+    return next((older for older in found if outdates(newer, older)), None)
+
+
+async def _said_already(
+    connection: Connection, request: PatchRequest, add: Add, trust: Trust
+) -> int | None:
+    """The memory that says the same in nearly the same words, and may take the evidence."""
+    terms = query_terms(repair(add.content).text)
+    if not terms:
+        return None
+    wanted = " & ".join(to_tsquery_literal([term]) for term in terms)
+    p_tag = None
+    if request.project is not None:
+        p_tag = await tags.find_project(connection, request.project)
+    found = await comparing.list_with_words(
+        connection, request.user_id, add.scope, repair(add.subject).text, p_tag, wanted
+    )
+    newer = _statement(add, trust)
+    for older in found:
+        verdict = compare(older, newer, cosine=1.0)
+        if verdict is not None and verdict.merge and verdict.winner.id == older.id:
+            return older.id
+    return None
+
+
+def _statement(add: Add, trust: Trust) -> Statement:
+    """What is to be added, as it is compared: newer than all that is there."""
+    return Statement(
+        id=2**63,
         subject=add.subject,
         attribute=add.attribute,
         content=add.content,
         trust=trust,
         said_at=add.occurred_at or _NOW,
+        kind=add.kind,
+        occurred_at=add.occurred_at,
     )
-    return next((older for older in found if outdates(newer, older)), None)
 
 
 def _instead(add: Add, older: Statement) -> tuple[Operation, ...]:

@@ -106,10 +106,7 @@ class Briefing:
         limit = min(STARTUP_MAX_CHARS, int(self._token_limit * BRIEF_CHARS_PER_TOKEN))
         sections = [
             Section("About the user", _paragraphs(material.core)),
-            *(
-                Section(f"Persona: {kind.removeprefix('persona.')}", _paragraphs(text))
-                for kind, text in sorted(material.persona.items())
-            ),
+            *_persona(material),
             Section("Pinned", tuple(material.pinned)),
             Section("Open promises", self._promises(material.promises)),
             Section("Current work", _paragraphs(material.sub)),
@@ -128,8 +125,27 @@ class Briefing:
             "recent_elsewhere": len(elsewhere),
         }
         nothing = "Nothing is remembered yet. Save what matters with manage_knowledge."
-        shown = {number: v for number, v in material.versions.items() if f"- [{number}] " in body}
-        return Brief(fence(body or nothing, "brief"), counts, shown)
+        return Brief(fence(body or nothing, "brief"), counts, _shown(material, body))
+
+    async def wake(self, reader: Reader) -> Brief:
+        """What holds in any conversation: pins, open promises, persona and profile."""
+        material = await self._load(reader, days=1)
+        limit = min(STARTUP_MAX_CHARS, int(self._token_limit * BRIEF_CHARS_PER_TOKEN))
+        sections = [
+            Section("Pinned", tuple(material.pinned)),
+            Section("Open promises", self._promises(material.promises)),
+            *_persona(material),
+            Section("About the user", _paragraphs(material.core)),
+            Section("Current work", _paragraphs(material.sub)),
+        ]
+        body = compose(sections, limit - len(fence("", "brief")))
+        counts = {
+            "pinned": len(material.pinned),
+            "promises": len(material.promises),
+            "persona": len(material.persona),
+        }
+        nothing = "Nothing is pinned, promised or known yet. Keep what matters with remember."
+        return Brief(fence(body or nothing, "brief"), counts, _shown(material, body))
 
     async def _load(self, reader: Reader, *, days: int) -> _Material:
         now = self._clock.now()
@@ -209,3 +225,15 @@ def _said(message: MessageView) -> datetime:
 def _paragraphs(text: str) -> tuple[str, ...]:
     lines = [line.rstrip() for line in text[:PROFILE_CHARS].splitlines() if line.strip()]
     return tuple(lines)
+
+
+def _persona(material: _Material) -> list[Section]:
+    return [
+        Section(f"Persona: {kind.removeprefix('persona.')}", _paragraphs(text))
+        for kind, text in sorted(material.persona.items())
+    ]
+
+
+def _shown(material: _Material, body: str) -> dict[int, int]:
+    """The versions of the memories that can be read in the text."""
+    return {number: v for number, v in material.versions.items() if f"- [{number}] " in body}

@@ -19,6 +19,9 @@ from agents_memory.storage.words import Choice, Held
 MAX_HOLDING = 1_000
 MAX_SCORED = 300
 ARM_LIMIT = 100
+# Where only some kinds or tags of what is found are kept.
+MAX_SCORED_WIDE = 3_000
+ARM_LIMIT_WIDE = 1_000
 
 NEVER_COUNTED = Frequency(1, 1)
 
@@ -90,19 +93,26 @@ async def gather(
     terms: Sequence[str],
     model: Model | None,
     query: Vector | None,
+    *,
+    wide: bool = False,
 ) -> Candidates:
-    """Candidates of all arms from messages, memories and summaries, each scored in every arm."""
+    """Candidates of all arms from messages, memories and summaries, each scored in every arm.
+
+    `wide`: ten times as many, for whoever keeps only some of them.
+    """
+    arm_limit = ARM_LIMIT_WIDE if wide else ARM_LIMIT
+    max_scored = MAX_SCORED_WIDE if wide else MAX_SCORED
     cosine: dict[int, float] = {}
     near_memories: dict[int, float] = {}
     near_summaries: dict[int, float] = {}
     if model is not None and query is not None:
-        cosine = await vectors.search_messages(connection, model, filters, query, ARM_LIMIT)
+        cosine = await vectors.search_messages(connection, model, filters, query, arm_limit)
         if not filters.only_messages:
             near_memories = await vectors.search_memories(
-                connection, model, filters, query, ARM_LIMIT
+                connection, model, filters, query, arm_limit
             )
             near_summaries = await vectors.search_summaries(
-                connection, model, filters, query, ARM_LIMIT
+                connection, model, filters, query, arm_limit
             )
     own_words: dict[int, float] = {}
     surrounding: dict[int, float] = {}
@@ -116,7 +126,7 @@ async def gather(
             terms,
             own=chosen,
             surrounding=rarest(statistics.surrounding, statistics.documents),
-            limit=MAX_SCORED,
+            limit=max_scored,
         )
         held, around = await words.count_in_messages(connection, holding | cosine.keys(), terms)
         if not filters.only_messages:
@@ -126,7 +136,7 @@ async def gather(
                 terms,
                 own=chosen,
                 also=near_memories.keys(),
-                limit=MAX_SCORED,
+                limit=max_scored,
             )
             summed = await words.find_summaries(
                 connection,
@@ -134,7 +144,7 @@ async def gather(
                 terms,
                 own=chosen,
                 also=near_summaries.keys(),
-                limit=MAX_SCORED,
+                limit=max_scored,
             )
             memory_ids |= told.keys()
             summary_ids |= summed.keys()
@@ -143,7 +153,7 @@ async def gather(
         # Contexts are longer, so their length is compared among themselves.
         average = sum(text.length for text in around.values()) / max(len(around), 1)
         surrounding = own_words | score(terms, around, statistics, average)
-    best = {*_best(own_words), *_best(surrounding)}
+    best = {*_best(own_words, arm_limit), *_best(surrounding, arm_limit)}
     cosine |= near_memories | near_summaries
     if model is not None and query is not None:
         missing = [item for item in best if item not in cosine]
@@ -163,8 +173,8 @@ async def gather(
     )
 
 
-def _best(scores: Mapping[int, float]) -> list[int]:
-    return nsmallest(ARM_LIMIT, scores, key=lambda item: (-scores[item], -item))
+def _best(scores: Mapping[int, float], limit: int) -> list[int]:
+    return nsmallest(limit, scores, key=lambda item: (-scores[item], -item))
 
 
 def score(

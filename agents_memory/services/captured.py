@@ -1,11 +1,11 @@
 """Captured turns: each stored once, or known by what an agent handed over before."""
 
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from agents_memory.domain.errors import Refusal
-from agents_memory.domain.messages import Accepted, Draft
+from agents_memory.domain.messages import Accepted, Draft, Stored
 from agents_memory.domain.text import content_key
 from agents_memory.domain.trust import lowest
 from agents_memory.services.intake import Intake, prepare
@@ -41,33 +41,45 @@ class Captured:
 
         The draft names its source, store, native id and device. Raises DatabaseUnavailable.
         """
-        draft = turn.draft
-        if draft.source is None or draft.store_id is None or draft.native_id is None:
-            raise ValueError("a captured turn has an id in its client's store")
-        identity = Identity(user_id, draft.source, draft.store_id, draft.native_id)
-        said = draft.occurred_at or turn.at
+        [kept] = await self.store_many([turn], user_id)
+        return kept
 
-        async def look(connection: Connection) -> tuple[int | None, list[Told]]:
+    async def store_many(self, turns: Sequence[Accepted], user_id: int) -> list[Kept]:
+        """Stores turns of one client on one device in their order, as `store` does each."""
+        if not turns:
+            return []
+        identities = [_identity(turn, user_id) for turn in turns]
+        platform, device = turns[0].draft.platform, turns[0].draft.device or ""
+        spans = _apart(_span(turn) for turn in turns)
+
+        async def look(connection: Connection) -> tuple[list[Told], set[str]]:
             told = await captures.list_told(
-                connection,
-                user_id=user_id,
-                role=draft.role,
-                platform=draft.platform,
-                device=draft.device or "",
-                since=said - TOLD_WITHIN,
-                until=said + TOLD_WITHIN,
+                connection, user_id=user_id, platform=platform, device=device, spans=spans
             )
             # In this order: what another reader takes in between is then known by its turn.
-            return await captures.find_turn(connection, identity), told
+            return told, await captures.find_turns(connection, identities)
 
-        known, told = await self._database.run(look)
-        if known is not None:
+        told, known = await self._database.run(look)
+        kept: list[Kept | None] = []
+        for turn, identity in zip(turns, identities, strict=True):
+            kept.append(await self._known(turn, identity, told, known))
+            known.add(identity.native_id)
+        new = [turn for turn, outcome in zip(turns, kept, strict=True) if outcome is None]
+        stored = iter(await self._intake.insert_many(new, user_id) if new else ())
+        return [outcome or _outcome(next(stored)) for outcome in kept]
+
+    async def _known(
+        self, turn: Accepted, identity: Identity, told: Sequence[Told], known: set[str]
+    ) -> Kept | None:
+        """What stands for a turn already; None when nothing does."""
+        if identity.native_id in known:
             return Kept.DUPLICATE
-        for candidate in same_words(draft, told):
+        since, until = _span(turn)
+        near = [t for t in told if t.role is turn.draft.role and since <= t.created_at <= until]
+        for candidate in same_words(turn.draft, near):
             if await self._collapse(identity, candidate.id):
                 return Kept.COLLAPSED
-        stored = await self._intake.insert(turn, user_id)
-        return Kept.DUPLICATE if stored.duplicate else Kept.STORED
+        return None
 
     async def _collapse(self, turn: Identity, message_id: int) -> bool:
         async def write(connection: Connection) -> bool:
@@ -77,6 +89,33 @@ class Captured:
             return await captures.find_turn(connection, turn) is not None
 
         return await self._database.run(write)
+
+
+def _identity(turn: Accepted, user_id: int) -> Identity:
+    draft = turn.draft
+    if draft.source is None or draft.store_id is None or draft.native_id is None:
+        raise ValueError("a captured turn has an id in its client's store")
+    return Identity(user_id, draft.source, draft.store_id, draft.native_id)
+
+
+def _outcome(stored: Stored) -> Kept:
+    return Kept.DUPLICATE if stored.duplicate else Kept.STORED
+
+
+def _span(turn: Accepted) -> tuple[datetime, datetime]:
+    said = turn.draft.occurred_at or turn.at
+    return said - TOLD_WITHIN, said + TOLD_WITHIN
+
+
+def _apart(spans: Iterable[tuple[datetime, datetime]]) -> list[tuple[datetime, datetime]]:
+    """Spans of time with those that meet made one."""
+    merged: list[tuple[datetime, datetime]] = []
+    for since, until in sorted(spans):
+        if merged and since <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(until, merged[-1][1])
+        else:
+            merged.append((since, until))
+    return merged
 
 
 def same_words(draft: Draft, told: Sequence[Told]) -> list[Told]:

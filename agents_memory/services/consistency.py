@@ -129,6 +129,15 @@ async def examine(
             connection, "list_archived_without_summary", "archived messages have no summary"
         ),
     )
+    yield _finding(
+        "edges",
+        f"{counts['edges']} edges",
+        BACKUP,
+        await _faulty(
+            connection, "list_edges_of_nothing", "items are linked with one that is not there or "
+            "another user's",
+        ),
+    )  # fmt: skip
     for model in await vectors.list_models(connection):
         yield await _vectors(connection, model, profiles.get(model.profile))
 
@@ -228,9 +237,9 @@ async def _vectors(connection: Connection, model: Model, profile: Profile | None
         "vectors",
         detail,
         "as the owner, add (ID, 'embed') for a message, (ID, 'embed_memory') for a memory or (ID, "
-        "'embed_summary') for a summary to work: the daemon makes them anew. Quarantined ones: make "
-        f"searchable false in {model.message_table}. Where dimensions differ, drop the model and add "
-        "it again: see docs/embedding.md",
+        "'embed_summary') for a summary to work: the daemon makes them anew. Quarantined ones: "
+        f"make searchable false in {model.message_table}. Where dimensions differ, drop the model "
+        "and add it again: see docs/embedding.md",
         *faults,
     )
 

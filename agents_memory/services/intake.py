@@ -1,6 +1,7 @@
 """The one way in: every writer hands its turns to this service."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -50,56 +51,89 @@ class Intake:
 
         Raises DatabaseUnavailable when the database stays away for `within_s` seconds.
         """
-        clean, raw = turn.draft, turn.raw
-        if len(clean.text) > LARGE_CHARS:
-            analysis = await asyncio.to_thread(analyse, clean.text)
-        else:
-            analysis = analyse(clean.text)
+        [analysis] = await _analyses([turn])
 
         async def insert(connection: Connection) -> messages.Row:
-            nonlocal clean, raw, analysis
-            if erased := await self._tombstones.now(connection):
-                clean, raw, analysis = await _without(erased, clean, raw, analysis)
+            new = await _new(turn, analysis, await self._tombstones.now(connection))
             return await messages.insert_message(
-                connection,
-                clean,
-                intake_id=turn.intake_id,
-                user_id=user_id,
-                raw_text=raw,
-                lexemes=to_tsvector_literal(analysis.terms),
-                lexeme_count=analysis.length,
-                redactions=sum(turn.redactions.values()),
-                first_stage=FIRST_STAGE,
+                connection, new, user_id=user_id, first_stage=FIRST_STAGE
             )
 
         row = await self._database.run(insert, within_s=within_s)
         self._hints.send()
-        # A row of this very intake was ours, even when the first answer to it was lost.
-        duplicate = not row.added and row.intake_id != turn.intake_id
-        return Stored(
-            row.id,
-            row.intake_id,
-            clean.role,
-            row.created_at,
-            duplicate,
-            turn.redactions,
-            identical=row.identical,
-        )
+        return _acknowledged(turn, row)
+
+    async def insert_many(self, turns: Sequence[Accepted], user_id: int) -> list[Stored]:
+        """Stores accepted turns in their order and one transaction, each as `insert` does.
+
+        Raises DatabaseUnavailable when the database stays away; none is stored then.
+        """
+        analyses = await _analyses(turns)
+
+        async def insert(connection: Connection) -> list[messages.Row]:
+            erased = await self._tombstones.now(connection)
+            new = [
+                await _new(turn, analysis, erased)
+                for turn, analysis in zip(turns, analyses, strict=True)
+            ]
+            return await messages.insert_messages(
+                connection, new, user_id=user_id, first_stage=FIRST_STAGE
+            )
+
+        rows = await self._database.run(insert)
+        self._hints.send()
+        return list(map(_acknowledged, turns, rows))
 
 
-async def accept(draft: Draft, now: datetime) -> Accepted | Refusal:
+def _acknowledged(turn: Accepted, row: messages.Row) -> Stored:
+    # A row of this very intake was ours, even when the first answer to it was lost.
+    duplicate = not row.added and row.intake_id != turn.intake_id
+    return Stored(
+        row.id,
+        row.intake_id,
+        turn.draft.role,
+        row.created_at,
+        duplicate,
+        turn.redactions,
+        identical=row.identical,
+    )
+
+
+async def _analyses(turns: Sequence[Accepted]) -> list[Analysis]:
+    texts = [turn.draft.text for turn in turns]
+    if sum(map(len, texts)) > LARGE_CHARS:
+        return await asyncio.to_thread(lambda: list(map(analyse, texts)))
+    return list(map(analyse, texts))
+
+
+async def _new(turn: Accepted, analysis: Analysis, erased: Tombstones) -> messages.NewMessage:
+    clean, raw = turn.draft, turn.raw
+    if erased:
+        clean, raw, analysis = await _without(erased, clean, raw, analysis)
+    return messages.NewMessage(
+        turn.intake_id,
+        clean,
+        raw,
+        to_tsvector_literal(analysis.terms),
+        analysis.length,
+        sum(turn.redactions.values()),
+    )
+
+
+async def accept(draft: Draft, now: datetime, original: str | None = None) -> Accepted | Refusal:
     """The draft as it may be stored, here or anywhere, with its id; asks no database.
 
-    Refuses an empty turn and one of more than 16 MiB.
+    `original` is what was said where the text is not that itself; it is kept beside it. Refuses an
+    empty turn and one of more than 16 MiB.
     """
     if draft.occurred_at is not None and draft.occurred_at > now + FUTURE:
         # A clock that is wrong; what it says would stand before everything else for years.
         draft = replace(draft, occurred_at=None)
-    if len(draft.text) > LARGE_CHARS:
+    if max(len(draft.text), len(original or "")) > LARGE_CHARS:
         # A second of work on text must not hold up what else this process is asked.
-        ready = await asyncio.to_thread(_ready, draft)
+        ready = await asyncio.to_thread(_ready, draft, original)
     else:
-        ready = _ready(draft)
+        ready = _ready(draft, original)
     if isinstance(ready, Refusal):
         return ready
     return Accepted(ids.intake_id(now), now, *ready)
@@ -122,17 +156,22 @@ async def _without(
     return strike_all()
 
 
-def _ready(draft: Draft) -> tuple[Draft, str | None, dict[str, int]] | Refusal:
+def _ready(
+    draft: Draft, original: str | None
+) -> tuple[Draft, str | None, dict[str, int]] | Refusal:
     whole = _storable(draft.text)
     if isinstance(whole, Refusal):
         return whole
+    first = whole if original is None else _storable(original)
+    if isinstance(first, Refusal):
+        return first
     said = strip_fenced(whole)
     prepared = _prepared(draft, said)
     if isinstance(prepared, Refusal):
         return prepared
     clean, redactions = prepared
     # What only looked like recalled text must not be lost either: the original is kept beside it.
-    return clean, None if said == whole else redact(whole).text, redactions
+    return clean, None if said == first else redact(first).text, redactions
 
 
 def prepare(draft: Draft) -> tuple[Draft, dict[str, int]] | Refusal:

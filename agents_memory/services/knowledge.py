@@ -10,8 +10,11 @@ from agents_memory.domain.messages import Draft
 from agents_memory.domain.patches import (
     Add,
     Applied,
+    OnMemory,
+    Operation,
     PatchRequest,
     Remove,
+    Supersede,
     Update,
     WriteProfile,
 )
@@ -75,16 +78,28 @@ class Knowledge:
         `attribute`, of which there is one value at a time, is superseded.
         It is tagged by the rules, and embedded in time if this machine can (else the daemon does).
         """
-        tags = await asyncio.to_thread(_tags, said.text)
-        add = Add(
-            subject=subject or SUBJECT,
-            content=said.text,
-            kind=kind,
-            pinned=True,
-            tags=tags,
-            attribute=attribute,
+        add = Add(subject or SUBJECT, said.text, kind, pinned=True, attribute=attribute)
+        return await self.remember(said, user_id, add, project=project)
+
+    async def remember(
+        self,
+        said: Draft,
+        user_id: int,
+        add: Add,
+        *,
+        project: str | None,
+        evidence: tuple[int, ...] = (),
+        tool: str = TOOL,
+    ) -> Remembered | Refusal:
+        """The same for a memory of any kind, weight and affect; its own tags stay what they are.
+
+        Where messages are cited as `evidence`, it rests on these and `said` is not stored.
+        """
+        if not add.tags:
+            add = replace(add, tags=await asyncio.to_thread(_tags, said.text))
+        done = await self._evidenced(
+            said, user_id, add, "asked to remember", project, tool=tool, evidence=evidence
         )
-        done = await self._evidenced(said, user_id, (add,), "asked to remember", project)
         if isinstance(done, Refusal) or self._embedding is None:
             return done
         change = done.applied.changes[0]
@@ -95,7 +110,18 @@ class Knowledge:
     ) -> Remembered | Refusal:
         """A better wording of a memory."""
         update = Update(memory_id, said.text, expected_version)
-        return await self._evidenced(said, user_id, (update,), "asked to correct", None)
+        return await self._evidenced(said, user_id, update, "asked to correct", None)
+
+    async def revise(
+        self, said: Draft, user_id: int, operation: OnMemory, *, tool: str
+    ) -> Remembered | Refusal:
+        """One change of a memory; new words are stored first and cited."""
+        if isinstance(operation, Update | Supersede):
+            return await self._evidenced(
+                said, user_id, operation, "asked to revise", None, tool=tool
+            )
+        request = self._request(user_id, (operation,), "asked to revise", (), tool)
+        return _remembered(await self._patching.apply(request))
 
     async def remove_memory(
         self, user_id: int, memory_id: int, expected_version: int | None
@@ -104,7 +130,7 @@ class Knowledge:
         request = self._request(
             user_id, (Remove(memory_id, expected_version),), "asked to remove", ()
         )
-        return _remembered(await self._patching.apply(request), None)
+        return _remembered(await self._patching.apply(request))
 
     async def find(self, memory_id: int, user_id: int) -> MemoryView | None:
         """A memory as it is now, whatever its status; None when the id names none."""
@@ -150,7 +176,7 @@ class Knowledge:
         """The sub profile anew; empty content empties it."""
         write = WriteProfile("sub", content, expected_version)
         request = self._request(user_id, (write,), "asked to change the profile", ())
-        return _remembered(await self._patching.apply(request), None)
+        return _remembered(await self._patching.apply(request))
 
     async def _sub_profile(self, user_id: int) -> tuple[str, int]:
         async def load(connection: Connection) -> tuple[str, int]:
@@ -163,36 +189,56 @@ class Knowledge:
         self,
         said: Draft,
         user_id: int,
-        operations: tuple[Add | Update, ...],
+        operation: Add | Update | Supersede,
         reason: str,
         project: str | None,
+        *,
+        tool: str = TOOL,
+        evidence: tuple[int, ...] = (),
     ) -> Remembered | Refusal:
+        if evidence:
+            return await self._applied(said, user_id, operation, reason, project, tool, evidence)
         # Told for the sake of this memory alone: when it goes, or never comes to be, the words are
         # kept as evidence and recalled no more.
-        evidence = replace(said, source=TOOL, store_id=ACTOR, native_id=str(uuid4()))
-        stored = await self._intake.store(evidence, user_id)
+        told = replace(said, source=TOOL, store_id=ACTOR, native_id=str(uuid4()))
+        stored = await self._intake.store(told, user_id)
         if isinstance(stored, Refusal):
             return stored
+        done = await self._applied(said, user_id, operation, reason, project, tool, (stored.id,))
+        if isinstance(done, Remembered):
+            return replace(done, message_id=stored.id)
+        if done.code is Code.DUPLICATE_MEMORY:
+            return replace(done, details={**done.details, "message_id": stored.id})
+        return done
+
+    async def _applied(
+        self,
+        said: Draft,
+        user_id: int,
+        operation: Add | Update | Supersede,
+        reason: str,
+        project: str | None,
+        tool: str,
+        evidence: tuple[int, ...],
+    ) -> Remembered | Refusal:
         request = replace(
-            self._request(user_id, operations, reason, (stored.id,)),
+            self._request(user_id, (operation,), reason, evidence, tool),
             platform=said.platform,
             project=project,
         )
-        match operations:
-            case (Add() as add,):
-                applied = await self._adding.add(request, add, said.trust)
-            case _:
-                applied = await self._patching.apply(request)
-        return _remembered(applied, stored.id)
+        if isinstance(operation, Add):
+            return _remembered(await self._adding.add(request, operation, said.trust))
+        return _remembered(await self._patching.apply(request))
 
     @staticmethod
     def _request(
         user_id: int,
-        operations: tuple[Add | Update | Remove | WriteProfile, ...],
+        operations: tuple[Operation, ...],
         reason: str,
         evidence: tuple[int, ...],
+        tool: str = TOOL,
     ) -> PatchRequest:
-        return PatchRequest(user_id, ACTOR, TOOL, reason, operations, evidence)
+        return PatchRequest(user_id, ACTOR, tool, reason, operations, evidence)
 
 
 def _tags(text: str) -> tuple[str, ...]:
@@ -200,9 +246,5 @@ def _tags(text: str) -> tuple[str, ...]:
     return key_phrases(redact(repair(text[:LOOKED_AT_CHARS]).text).text, MAX_MADE_TAGS)
 
 
-def _remembered(applied: Applied | Refusal, message_id: int | None) -> Remembered | Refusal:
-    if isinstance(applied, Refusal):
-        if message_id is not None and applied.code is Code.DUPLICATE_MEMORY:
-            return replace(applied, details={**applied.details, "message_id": message_id})
-        return applied
-    return Remembered(applied, message_id)
+def _remembered(applied: Applied | Refusal) -> Remembered | Refusal:
+    return applied if isinstance(applied, Refusal) else Remembered(applied, None)

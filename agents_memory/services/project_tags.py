@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from agents_memory.domain.aliases import Problem, alias_problem
 from agents_memory.domain.errors import Code, Refusal, Refused
+from agents_memory.domain.messages import Screening, Trust
+from agents_memory.domain.screening import screen
 from agents_memory.domain.tags import normalise_tag
 from agents_memory.domain.text import repair
 from agents_memory.storage import registry, suggestions
@@ -44,6 +46,30 @@ class ProjectTags:
         self._device = device
         self._via = via
 
+    def _described(self, text: str) -> str:
+        words = " ".join(repair(text).text.split())
+        if len(words) > MAX_DESCRIPTION_CHARS:
+            raise Refused(
+                Refusal(
+                    Code.LIMIT_EXCEEDED,
+                    f"a description has at most {MAX_DESCRIPTION_CHARS} characters and this has "
+                    f"{len(words)}; shorten it",
+                    {"characters": len(words), "limit": MAX_DESCRIPTION_CHARS},
+                )
+            )
+        # It goes into what a model is asked, beside the task.
+        said_by = Trust.OWNER if self._via == "cli" else Trust.OTHER
+        if (verdict := screen(words, said_by)).screening is not Screening.CLEAR:
+            raise Refused(
+                Refusal(
+                    Code.UNSAFE_CONTENT,
+                    "the description reads like an order to a model; say what the project is, or "
+                    "have its owner write it with `mcp-agents-memory tags describe`",
+                    {"reasons": list(verdict.reasons)},
+                )
+            )
+        return words
+
     async def list(self) -> list[Entry]:
         """Every tag with its messages, the fullest first."""
         return await self._database.run(registry.list_registry)
@@ -58,7 +84,7 @@ class ProjectTags:
         """Makes a project known; an open suggestion of that name is confirmed by it."""
 
         async def change(connection: Connection) -> Registered:
-            tag, words = _name(name), _description(description)
+            tag, words = _name(name), self._described(description)
             found = await registry.insert_tag(connection, tag, words)
             pending = await suggestions.find_pending_name(connection, tag)
             if pending is not None:
@@ -75,7 +101,7 @@ class ProjectTags:
         """Says in up to 200 characters what a project is about; an empty text takes it back."""
 
         async def change(connection: Connection) -> Registered:
-            words = _description(description)
+            words = self._described(description)
             tag = await _known(connection, name)
             if tag.description == words:
                 return Registered(Change.DESCRIBE, tag.name, changed=False)
@@ -267,17 +293,3 @@ def _name(name: str) -> str:
     if tag is None:
         raise Refused(Refusal(Code.INVALID_INPUT, "a tag needs a letter or a digit; give its name"))
     return tag
-
-
-def _description(text: str) -> str:
-    words = " ".join(repair(text).text.split())
-    if len(words) > MAX_DESCRIPTION_CHARS:
-        raise Refused(
-            Refusal(
-                Code.LIMIT_EXCEEDED,
-                f"a description has at most {MAX_DESCRIPTION_CHARS} characters and this has "
-                f"{len(words)}; shorten it",
-                {"characters": len(words), "limit": MAX_DESCRIPTION_CHARS},
-            )
-        )
-    return words

@@ -16,9 +16,11 @@ from agents_memory.embedding.profiles import Calibration
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.observe import Action, get_logger
 from agents_memory.services import candidates
-from agents_memory.services.candidates import Candidates
+from agents_memory.services.candidates import ARM_LIMIT_WIDE, Candidates
 from agents_memory.services.embedding_models import calibration_of
+from agents_memory.services.expanding import expand
 from agents_memory.services.mood import Moods
+from agents_memory.services.narrowing import EVERYTHING, Narrow, narrow_candidates, narrow_ranked
 from agents_memory.services.prior import Leaning, recent_leaning, weigh
 from agents_memory.services.recalled import Ranked, RecalledItem, load_distinct, load_items
 from agents_memory.storage import memories, messages, tags, traces, vectors
@@ -40,7 +42,8 @@ class RecallRequest:
     `project` is a tag's name; it and its aliases take the place of the projects in `filters`.
     `mood` is a number −1..1 or words; without one, `mood_of` may name the platform whose newest
     messages tell it. `opening`: without a query, what is pinned or promised and not what is newest,
-    whatever the filters.
+    whatever the filters. `narrow` keeps some kinds and tags; `expand` follows edges from the best
+    results, where the filters ask for nothing that neighbours may not have.
     """
 
     query: str | None
@@ -52,6 +55,14 @@ class RecallRequest:
     mood: float | str | None = None
     mood_of: str | None = None
     opening: bool = False
+    narrow: Narrow = EVERYTHING
+    expand: bool = False
+
+    @property
+    def expands(self) -> bool:
+        """Whether neighbours of what is found may stand beside it."""
+        plain = Filters(self.filters.user_id, include_archived=self.filters.include_archived)
+        return self.expand and self.filters == plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +134,20 @@ class Recall:
         return replace(request, filters=replace(request.filters, projects=found)), None
 
     async def _newest(self, request: RecallRequest) -> RecallAnswer:
-        wanted = request.limit
+        wanted, narrow = request.limit, request.narrow
+        looked_at = max(wanted, ARM_LIMIT_WIDE) if narrow else wanted
 
         async def load(connection: Connection) -> list[RecalledItem]:
-            message_ids = await messages.list_recent(connection, request.filters, wanted)
+            message_ids: list[int] = []
             memory_ids: list[int] = []
-            if not request.filters.only_messages:
-                memory_ids = await memories.list_recent(connection, request.filters, wanted)
+            if narrow.takes_messages:
+                message_ids = await messages.list_recent(connection, request.filters, looked_at)
+            if narrow.takes_memories and not request.filters.only_messages:
+                memory_ids = await memories.list_recent(connection, request.filters, looked_at)
+            kept = await narrow.keep(connection, [*message_ids, *memory_ids])
+            # Both lists are newest first, so no more of each can be among the newest of all.
+            message_ids = [item for item in message_ids if item in kept][:wanted]
+            memory_ids = [item for item in memory_ids if item in kept][:wanted]
             ranked = Ranked("recency", {}, frozenset(memory_ids), {})
             return await load_items(
                 connection, [*message_ids, *memory_ids], ranked, request.filters.user_id, ()
@@ -165,7 +183,12 @@ class Recall:
             reason = degraded or _mismatch(model, embedder)
             usable = None if reason else vector
             found = await candidates.gather(
-                connection, request.filters, terms, model if usable is not None else None, usable
+                connection,
+                request.filters,
+                terms,
+                model if usable is not None else None,
+                usable,
+                wide=bool(request.narrow),
             )
             if (
                 usable is not None
@@ -173,11 +196,21 @@ class Recall:
                 and await messages.list_recent(connection, request.filters, 1)
             ):
                 reason = "nothing that the filters leave is embedded yet; searched by keyword"
+            if request.narrow:
+                found = await narrow_candidates(connection, found, request.narrow)
             calibration = None if embedder is None else calibration_of(model, embedder.profile)
             leaning = told
             if request.mood is None and request.mood_of is not None:
                 leaning = await recent_leaning(connection, request.filters.user_id, request.mood_of)
             ranked = await weigh(connection, self._rank(found, calibration), leaning)
+            if request.expands:
+                ranked = await expand(
+                    connection,
+                    ranked,
+                    request.filters.user_id,
+                    include_archived=request.filters.shows_archived,
+                )
+                ranked = await narrow_ranked(connection, ranked, request.narrow)
             items = await load_distinct(
                 connection,
                 ranked,

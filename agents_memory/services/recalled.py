@@ -1,9 +1,10 @@
 """What recall hands out: items loaded by rank, without repeats, cut to what a reader needs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from agents_memory.domain.edges import Via
 from agents_memory.domain.excerpt import excerpt
 from agents_memory.domain.lexical import analyse
 from agents_memory.domain.memories import MemoryView
@@ -23,7 +24,8 @@ class RecalledItem:
     """One thing that was found.
 
     `score` is 0..1 within this answer; `similarity` is the calibrated likeness 0..1 or None. A
-    summary names the archived `messages` it stands for, said from `said_at` to `until`.
+    summary names the archived `messages` it stands for, said from `said_at` to `until`. `via`: it
+    did not match by itself, and came along an edge.
     """
 
     id: int
@@ -47,13 +49,14 @@ class RecalledItem:
     version: int | None = None
     messages: tuple[int, ...] = ()
     until: datetime | None = None
+    via: Via | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """Scores 0..1 of what matches, how it was searched, and raw likeness for the answer.
 
-    `weak` counts what came near in meaning and not near enough.
+    `weak` counts what came near in meaning and not near enough; `via` says what came along an edge.
     """
 
     used: str
@@ -62,6 +65,7 @@ class Ranked:
     similarity: Mapping[int, float]
     weak: int = 0
     summaries: frozenset[int] = frozenset()
+    via: Mapping[int, Via] = field(default_factory=dict)
 
 
 async def load_distinct(
@@ -140,6 +144,7 @@ def _from_message(message: MessageView, ranked: Ranked, terms: tuple[str, ...]) 
         model=message.model,
         device=message.device,
         venue=message.venue,
+        via=ranked.via.get(message.id),
     )
 
 
@@ -161,6 +166,7 @@ def _from_memory(memory: MemoryView, ranked: Ranked, terms: tuple[str, ...]) -> 
         platform=memory.platform,
         subject=memory.subject,
         version=memory.version,
+        via=ranked.via.get(memory.id),
     )
 
 
@@ -182,6 +188,7 @@ def _from_summary(summary: SummaryView, ranked: Ranked, terms: tuple[str, ...]) 
         platform=summary.platform,
         messages=summary.messages,
         until=summary.ended_at,
+        via=ranked.via.get(summary.id),
     )
 
 

@@ -144,6 +144,8 @@ async def _of_message(connection: Connection, schema: str, message: PassItem) ->
             refused = "erased by the owner"
         else:
             refused = "quarantined; see `mcp-agents-memory quarantine list`"
+    elif message.screening is Screening.WITHDRAWN:
+        refused = "withdrawn, as it was edited or deleted where it was said"
     led = await leadership.is_locked(connection, schema)
     stages = _stages(message.id, MESSAGE_STAGES, rows, settled, refused, led=led)
     return Receipt(message.id, "message", stages, message.screening, reasons, tuple(decisions))

@@ -1,14 +1,16 @@
 """The owner's eraser: words, a message or a memory taken out of everything the pool holds."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from agents_memory.domain.errors import Code, ConfigurationError, Refusal, Refused
 from agents_memory.domain.lexical import analyse
 from agents_memory.domain.phrases import MAX_PHRASE_WORDS, Phrase, phrase_of
+from agents_memory.domain.redaction import redact
 from agents_memory.domain.tombstones import (
     REPLACEMENT,
     Tombstones,
@@ -16,6 +18,7 @@ from agents_memory.domain.tombstones import (
     statement_digest,
     strike,
     strike_name,
+    told_apart,
     turn_digest,
 )
 from agents_memory.storage import erasing, health, planner, rebuilding, summaries, tombstones
@@ -39,7 +42,8 @@ class Report:
     messages and memories with other forms of the erased words (the newest 50), which are left.
     `reasons` are patches whose reason stays, since they did something else too. `kept_out` is false
     when the erased turn or statement is too short to be known again in whatever place. `already`:
-    it had been erased before.
+    it had been erased before. `kinds` are the secrets that a scan found, by kind, in all columns
+    together: one that stands in two versions of a memory counts twice.
     """
 
     ran: bool
@@ -52,6 +56,10 @@ class Report:
     reasons: tuple[int, ...] = ()
     kept_out: bool = True
     already: bool = False
+    kinds: dict[str, int] = field(default_factory=dict)
+
+
+_Ways = Mapping[Way, Callable[[str], str]]
 
 
 class _Rehearsed(Exception):
@@ -109,6 +117,14 @@ class Redacting:
 
         async def erase(erasure: "_Erasure") -> None:
             await erasure.bury_memory(memory_id)
+
+        return await self._within(run, erase)
+
+    async def erase_secrets(self, *, run: bool) -> Report | Refusal:
+        """Takes out what was stored before there was a rule that knows it for a secret."""
+
+        async def erase(erasure: "_Erasure") -> None:
+            await erasure.redact()
 
         return await self._within(run, erase)
 
@@ -171,6 +187,7 @@ class _Erasure:
         self._messages: list[int] = []
         self._reasons: set[int] = set()
         self._words = ""
+        self._kinds: Counter[str] = Counter()
         self._kept_out = True
         self._already = False
 
@@ -181,27 +198,48 @@ class _Erasure:
             connection, phrase_digest(self._key, phrase.words), len(phrase.words)
         )
 
-        await self._strike_table("messages", phrase)
-        await self._lock()
-        for name in erasing.TABLES:
-            if name != "messages":
-                await self._strike_table(name, phrase)
-        self._words = " ".join(phrase.words)
-
-    async def _strike_table(self, name: str, phrase: Phrase) -> None:
-        connection, table = self._connection, erasing.TABLES[name]
-
         def hit(value: str) -> bool:
             return bool(phrase.spans(value))
 
-        ways = {
-            Way.WORDS: lambda value: _struck(value, lambda text: strike(text, phrase)),
+        ways: _Ways = {
+            Way.WORDS: lambda value: strike(value, phrase),
             Way.NAME: lambda value: strike_name(value, phrase, self._key),
         }
+        await self._change(ways, hit)
+        self._words = " ".join(phrase.words)
+
+    async def redact(self) -> None:
+        """Puts the marks of redaction over every secret; counts them."""
+
+        def words(value: str) -> str:
+            redacted = redact(value)
+            self._kinds.update(redacted.counts)
+            return redacted.text
+
+        def name(value: str) -> str:
+            redacted = words(value)
+            return value if redacted == value else told_apart(redacted, value, self._key)
+
+        def hit(value: str) -> bool:
+            return bool(redact(value).counts)
+
+        await self._change({Way.WORDS: words, Way.NAME: name}, hit)
+
+    async def _change(self, ways: _Ways, hit: Callable[[str], bool]) -> None:
+        await self._change_table("messages", ways, hit)
+        await self._lock()
+        for name in erasing.TABLES:
+            if name != "messages":
+                await self._change_table(name, ways, hit)
+
+    async def _change_table(self, name: str, ways: _Ways, hit: Callable[[str], bool]) -> None:
+        connection, table = self._connection, erasing.TABLES[name]
         for column, known in table.columns.items():
             if known.way in ways:
-                done = await erasing.erase_column(connection, name, column, ways[known.way])
-                self._note(name, column, done)
+                erase = partial(_struck, erase=ways[known.way])
+                self._note(
+                    name, column, await erasing.erase_column(connection, name, column, erase)
+                )
             elif known.way is Way.REPORTED:
                 left = await erasing.count_hits(connection, name, column, hit)
                 self._left[f"{name}.{column}"] += left
@@ -289,6 +327,7 @@ class _Erasure:
             reasons=tuple(sorted(self._reasons)),
             kept_out=self._kept_out,
             already=self._already and not changed,
+            kinds=dict(sorted(self._kinds.items())),
         )
 
     async def _withdraw_summaries(self) -> None:

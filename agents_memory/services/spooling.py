@@ -2,13 +2,20 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from agents_memory.clock import Clock
 from agents_memory.domain.errors import Code, MemoryFault, Refusal
-from agents_memory.domain.messages import Accepted, Origin, Queued
+from agents_memory.domain.messages import Accepted, Draft, Origin, Queued
 from agents_memory.observe import Action, get_logger
 from agents_memory.services.captured import Captured, Kept
 from agents_memory.services.intake import Intake
@@ -28,7 +35,9 @@ from agents_memory.storage.spool.store import (
 
 # One try at a database that may still be away; the next comes soon.
 _TRY_WITHIN_S = 1.0
-_PAUSES_S = (1.0, 2.0, 5.0, 10.0)
+_PAUSES_S = (1.0, 2.0, 5.0)
+_BATCH = 100
+_BATCH_BYTES = 2**20
 # How often it is looked whether a dead process left anything.
 _LOOK_EVERY_S = 30.0
 
@@ -76,12 +85,45 @@ async def drain(spool: Spool, database: Database, intake: Intake) -> Counter[Kep
     with spool.drain() as entries:
         if entries is None:
             return None
-        while (entry := await asyncio.to_thread(next, entries, None)) is not None:
-            await draining.settle(entry)
+        batches = _batches(entries)
+        while (batch := await asyncio.to_thread(next, batches, None)) is not None:
+            if batch[0].waiting is None:
+                await draining.set_aside(batch)
+            else:
+                await draining.settle(batch)
     if +draining.outcomes:
         counts = {kind.value: count for kind, count in draining.outcomes.items()}
         log.info(Action.SPOOL_DRAINED, **counts)
     return draining.outcomes
+
+
+def _batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    """Neighbours of one kind, so many as go into one transaction."""
+    batch: list[Entry] = []
+    size = 0
+    for entry in entries:
+        if batch and (
+            _kind(entry) != _kind(batch[0]) or len(batch) == _BATCH or size > _BATCH_BYTES
+        ):
+            yield batch
+            batch, size = [], 0
+        batch.append(entry)
+        size += entry.piece.end - entry.piece.start
+    if batch:
+        yield batch
+
+
+def _kind(entry: Entry) -> tuple[str | None, ...]:
+    if entry.waiting is None:
+        return ()
+    draft = entry.waiting.turn.draft
+    if not _is_captured(draft):
+        return (entry.waiting.user,)
+    return entry.waiting.user, draft.source, draft.platform, draft.device
+
+
+def _is_captured(draft: Draft) -> bool:
+    return draft.origin is Origin.CAPTURED and draft.native_id is not None
 
 
 class _Draining:
@@ -92,31 +134,41 @@ class _Draining:
         self._captured = Captured(database, intake)
         self._users: dict[str, int] = {}
 
-    async def settle(self, entry: Entry) -> None:
-        if entry.waiting is None:
-            await asyncio.to_thread(entry.set_aside)
-            self.outcomes[Kept.FAILED] += 1
-            log.error(Action.SPOOL_DAMAGED, bytes=entry.piece.end - entry.piece.start)
-            return
+    async def settle(self, batch: Sequence[Entry]) -> None:
+        """Stores entries of one kind; singly where one of them will never be taken."""
         try:
-            outcome = await self._store(entry.waiting)
+            outcomes = await self._store(batch)
         except MemoryFault as fault:
             if not blames_the_data(fault):
                 raise
-            await asyncio.to_thread(entry.set_aside)
-            self.outcomes[Kept.FAILED] += 1
-            log.error(Action.SPOOL_DAMAGED, error=fault)
+            if len(batch) > 1:
+                for entry in batch:
+                    await self.settle([entry])
+                return
+            await self._set_aside(batch[0], fault)
             return
-        entry.settle()
-        self.outcomes[outcome] += 1
+        for entry, outcome in zip(batch, outcomes, strict=True):
+            entry.settle()
+            self.outcomes[outcome] += 1
 
-    async def _store(self, waiting: Waiting) -> Kept:
-        user_id = await self._user(waiting.user)
-        turn = waiting.turn
-        if turn.draft.origin is Origin.CAPTURED and turn.draft.native_id is not None:
-            return await self._captured.store(turn, user_id)
-        stored = await self._intake.insert(turn, user_id, within_s=_TRY_WITHIN_S)
-        return Kept.DUPLICATE if stored.duplicate else Kept.STORED
+    async def set_aside(self, batch: Sequence[Entry]) -> None:
+        """Keeps what is no turn for the owner to look at."""
+        for entry in batch:
+            await self._set_aside(entry, None)
+
+    async def _set_aside(self, entry: Entry, fault: MemoryFault | None) -> None:
+        await asyncio.to_thread(entry.set_aside)
+        self.outcomes[Kept.FAILED] += 1
+        log.error(Action.SPOOL_DAMAGED, bytes=entry.piece.end - entry.piece.start, error=fault)
+
+    async def _store(self, batch: Sequence[Entry]) -> list[Kept]:
+        waiting = [entry.waiting for entry in batch if entry.waiting is not None]
+        user_id = await self._user(waiting[0].user)
+        turns = [one.turn for one in waiting]
+        if _is_captured(turns[0].draft):
+            return await self._captured.store_many(turns, user_id)
+        stored = await self._intake.insert_many(turns, user_id)
+        return [Kept.DUPLICATE if one.duplicate else Kept.STORED for one in stored]
 
     async def _user(self, name: str) -> int:
         if name not in self._users:
@@ -159,6 +211,12 @@ class Drainer:
         self._spool = spool
         self._way = way
         self._woken = asyncio.Event()
+        self._behind = spool.has_any()
+
+    @property
+    def behind(self) -> bool:
+        """Whether something waits that was said before what comes now, which then waits too."""
+        return self._behind or self._spool.pending
 
     def wake(self) -> None:
         """Somebody needs the database: see at once whether it is back."""
@@ -169,8 +227,11 @@ class Drainer:
         failures = 0
         while True:
             pause = _LOOK_EVERY_S
-            if await asyncio.to_thread(self._spool.has_any):
-                failures = 0 if await self._drained() else failures + 1
+            if not await asyncio.to_thread(self._spool.has_any):
+                self._behind = False
+            else:
+                self._behind = not await self._drained()
+                failures = failures + 1 if self._behind else 0
                 if failures:
                     pause = _PAUSES_S[min(failures, len(_PAUSES_S)) - 1]
             try:
@@ -181,11 +242,11 @@ class Drainer:
             self._woken.clear()
 
     async def _drained(self) -> bool:
-        """Whether nothing of ours waits any more."""
+        """Whether all is stored now but what other living processes hold."""
         try:
             way = await self._way()
-            await drain(self._spool, way.database, way.intake)
+            done = await drain(self._spool, way.database, way.intake)
         except (MemoryFault, OSError) as fault:
             log.debug(Action.SPOOL_WAITS, error=fault)
             return False
-        return not self._spool.pending
+        return done is not None and not self._spool.pending

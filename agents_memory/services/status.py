@@ -9,11 +9,11 @@ from agents_memory.embedding.choice import fitting
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.services.alarms import OVERDUE_S, Facts, alarms
 from agents_memory.storage import (
+    holds,
     leadership,
     memories,
     messages,
     migrate,
-    holds,
     quarantine,
     summaries,
     traces,

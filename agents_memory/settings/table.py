@@ -10,7 +10,7 @@ from datetime import tzinfo
 from pathlib import Path
 
 from agents_memory.domain.errors import ConfigurationError
-from agents_memory.settings.capturing import CaptureSettings
+from agents_memory.settings.buzz import BuzzSettings
 from agents_memory.settings.sources import read
 from agents_memory.settings.surroundings import Surroundings, surroundings
 from agents_memory.settings.values import (
@@ -30,7 +30,7 @@ TOOLSETS = ("core", "mind", "patch", "episodes", "tags")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(CaptureSettings):
+class Settings(BuzzSettings):
     """Everything that can be set, read once; `dataclasses.replace` makes a changed copy.
 
     Days, seconds, milliseconds and counts are whole numbers in the unit of the name.
@@ -224,7 +224,7 @@ class Settings(CaptureSettings):
         return dataclasses.replace(settings, notes=(*notes, *settings.database_notes()))
 
     def contradictions(self) -> Iterator[str]:
-        yield from CaptureSettings.contradictions(self)
+        yield from BuzzSettings.contradictions(self)
         if self.local_services == "on" and not self.embedded:
             yield (
                 "AGENTS_MEMORY_LOCAL_SERVICES=on is for the embedded database; with another one "

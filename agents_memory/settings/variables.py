@@ -41,6 +41,10 @@ class Group(Enum):
         "Reads what clients write down of their conversations: read-only, from now on, and only of "
         "clients named here.",
     )
+    BUZZ = (
+        "Buzz",
+        "What `mcp-agents-memory buzz-ingest` reads (docs/buzz.md); no other command uses these.",
+    )
     LOGGING = ("Logs", "Logs go to stderr and hold neither content nor secrets.")
     ACCEPTED = (
         "Accepted; no effect in this version",
@@ -93,7 +97,6 @@ _ACCEPTED = {
     "tags": "TAGGER_CANDIDATE_STRATEGY TAGGER_CANDIDATE_LIMIT JEV_ENABLED JEV_MIN_CONFIDENCE",
     "SSH tunnel (SSH_ENABLED=true is refused)": "SSH_ENABLED SSH_HOST SSH_PORT SSH_USER "
     "SSH_KEY_PATH SSH_PASS",
-    "Buzz": "BUZZ_RELAY_URL BUZZ_PRIVATE_KEY BUZZ_INGEST_OWNER BUZZ_CLI",
 }
 ACCEPTED = tuple(
     Variable(name, Group.ACCEPTED, f"{topic}: accepted; no effect in this version", _ANYTHING)

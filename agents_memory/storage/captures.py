@@ -29,6 +29,7 @@ class Told:
     """What an agent handed over: the words it wrote, and when."""
 
     id: int
+    role: Role
     text: str
     trust: Trust
     created_at: datetime
@@ -62,21 +63,42 @@ async def find_turn(connection: Connection, turn: Identity) -> int | None:
     return None if value is None else int(value)
 
 
+async def find_turns(connection: Connection, turns: Sequence[Identity]) -> set[str]:
+    """The native ids of those turns of one store that a message stands for."""
+    if not turns:
+        return set()
+    first = turns[0]
+    native_ids = [turn.native_id for turn in turns]
+    rows = await connection.fetch(
+        SQL["find_turns"].sql, first.user_id, first.source, first.store_id, native_ids
+    )
+    return {row["native_id"] for row in rows}
+
+
 async def list_told(
     connection: Connection,
     *,
     user_id: int,
-    role: Role,
     platform: str,
     device: str,
-    since: datetime,
-    until: datetime,
+    spans: Sequence[tuple[datetime, datetime]],
 ) -> list[Told]:
-    """What was handed over in a span of time and stands for no captured turn yet, oldest first."""
+    """What was handed over within `spans` and stands for no captured turn yet, oldest first.
+
+    No two spans overlap.
+    """
     rows = await connection.fetch(
-        SQL["list_told"].sql, user_id, role, platform, device, since, until
+        SQL["list_told"].sql,
+        user_id,
+        platform,
+        device,
+        [since for since, _ in spans],
+        [until for _, until in spans],
     )
-    return [Told(row["id"], row["message"], Trust(row["trust"]), row["created_at"]) for row in rows]
+    return [
+        Told(row["id"], Role(row["role"]), row["message"], Trust(row["trust"]), row["created_at"])
+        for row in rows
+    ]
 
 
 async def collapse_turn(connection: Connection, turn: Identity, message_id: int) -> bool:

@@ -71,6 +71,18 @@ async def list_of_attribute(
     return [_statement(row) for row in reversed(found)]
 
 
+async def list_with_words(
+    connection: Connection, user_id: int, scope: str, subject: str, p_tag: int | None, tsquery: str
+) -> Sequence[Statement]:
+    """Active memories about a subject that hold all lexemes of a query; newest first."""
+    rows = await connection.fetch(
+        SQL["list_memories_with_words"].sql, user_id, scope, subject, p_tag, tsquery, AT_MOST
+    )
+    ids = [row["id"] for row in rows]
+    found = await connection.fetch(SQL["read_memories_to_compare"].sql, ids)
+    return [_statement(row) for row in reversed(found)]
+
+
 def _statement(row: asyncpg.Record) -> Statement:
     return Statement(
         id=row["id"],

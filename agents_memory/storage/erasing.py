@@ -178,6 +178,7 @@ TABLES: Mapping[str, Table] = {
     ),
     "sources": Table("item_id", {"quote": _WORDS}),
     "traces": Table("item_id", {"kind": _CLOSED, "session": _NAME}),
+    "edges": Table("from_id", {"kind": _CLOSED}),
     "leader": Table("epoch", {"holder": _WORDS}),
     "audit_log": Table("id", {"actor": _WORDS, "device": _WORDS, "action": _CLOSED}),
     "tag_suggestions": Table(

@@ -18,6 +18,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "profiles": ("profile", "profile_version"),
     "patches": ("patch", "operation"),
     "summaries": ("summary",),
+    "edges": ("edge",),
     "evidence": ("source",),
 }
 FIRST_ROWS = 16

@@ -121,9 +121,11 @@ async def list_memories(
 
 
 def filter_arguments(filters: Filters) -> tuple[Any, ...]:
-    """The first five arguments of every statement that filters memories."""
+    """The first six arguments of every statement that filters memories or summaries."""
     projects = None if filters.projects is None else list(filters.projects)
-    return (filters.user_id, projects, filters.since, filters.until, filters.platform)
+    return (
+        filters.user_id, projects, filters.since, filters.until, filters.platform, filters.device
+    )  # fmt: skip
 
 
 async def list_recent(connection: Connection, filters: Filters, limit: int) -> list[int]:

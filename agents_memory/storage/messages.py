@@ -66,32 +66,64 @@ class PassItem:
     screening: Screening
 
 
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A message as it is written, with the terms it is found by."""
+
+    intake_id: UUID
+    draft: Draft
+    raw_text: str | None
+    lexemes: str
+    lexeme_count: int
+    redactions: int
+
+
 async def insert_message(
-    connection: Connection,
-    draft: Draft,
-    *,
-    intake_id: UUID,
-    user_id: int,
-    raw_text: str | None,
-    lexemes: str,
-    lexeme_count: int,
-    redactions: int,
-    first_stage: str,
+    connection: Connection, new: NewMessage, *, user_id: int, first_stage: str
 ) -> Row:
     """Stores a message with its first work, or finds the same turn that is already there."""
-    fields = (draft.source, draft.store_id, draft.native_id)
+    fields = _fields(new)
     row = await connection.fetchrow(
-        SQL["insert_message"].sql,
-        intake_id, user_id, draft.platform, draft.model, draft.subagent, draft.subagent_model,
-        draft.subagent_role, draft.device, draft.venue, draft.session, draft.role, draft.text,
-        raw_text, draft.origin, draft.trust, draft.cwd, draft.project_hint, *fields, redactions,
-        draft.occurred_at, lexemes, lexeme_count, first_stage,
-    )  # fmt: skip
+        SQL["insert_message"].sql, fields[0], user_id, *fields[1:], first_stage
+    )
     if row is not None:
         return Row(row["id"], row["intake_id"], row["created_at"], added=True)
+    return await _stored(connection, new, user_id)
+
+
+async def insert_messages(
+    connection: Connection, news: Sequence[NewMessage], *, user_id: int, first_stage: str
+) -> list[Row]:
+    """Stores messages in one statement and in their order; each as `insert_message` does."""
+    columns = [list(column) for column in zip(*map(_fields, news), strict=True)]
+    rows = await connection.fetch(
+        SQL["insert_messages"].sql, columns[0], user_id, *columns[1:], first_stage
+    )
+    added = {
+        row["intake_id"]: Row(row["id"], row["intake_id"], row["created_at"], added=True)
+        for row in rows
+    }
+    return [added.get(new.intake_id) or await _stored(connection, new, user_id) for new in news]
+
+
+def _fields(new: NewMessage) -> tuple[Any, ...]:
+    draft = new.draft
+    return (
+        new.intake_id, draft.platform, draft.model, draft.subagent, draft.subagent_model,
+        draft.subagent_role, draft.device, draft.venue, draft.session, draft.role, draft.text,
+        new.raw_text, draft.origin, draft.trust, draft.cwd, draft.project_hint, draft.source,
+        draft.store_id, draft.native_id, new.redactions, draft.occurred_at, new.lexemes,
+        new.lexeme_count,
+    )  # fmt: skip
+
+
+async def _stored(connection: Connection, new: NewMessage, user_id: int) -> Row:
+    """The row that an insert ran into."""
+    draft = new.draft
     found = await connection.fetchrow(
         SQL["find_stored"].sql,
-        intake_id, user_id, *fields, draft.role, draft.text, draft.occurred_at,
+        new.intake_id, user_id, draft.source, draft.store_id, draft.native_id, draft.role,
+        draft.text, draft.occurred_at,
     )  # fmt: skip
     assert found is not None, "a conflict without a row to conflict with"
     return Row(

@@ -334,12 +334,8 @@ async def search_memories(
 ) -> dict[int, float]:
     """Cosine of the nearest active memories that match, the nearest first."""
     sql = SQL["search_memory_vectors"].render(table=model.memory_table)
-    projects = None if filters.projects is None else list(filters.projects)
     async with planned_for_values(connection):
-        rows = await connection.fetch(
-            sql, filters.user_id, projects, filters.since, filters.until, filters.platform, limit,
-            query,
-        )  # fmt: skip
+        rows = await connection.fetch(sql, *memory_filters(filters), limit, query)
     return {row["id"]: float(row["cosine"]) for row in rows}
 
 

@@ -130,19 +130,24 @@ def readable(span: Span) -> bool:
 
 def extract(span: Span) -> str:
     """Some of its own sentences, one a line, then the tags of its messages."""
-    texts = [message.text for message in span.messages]
-    chosen = key_sentences(
-        texts,
-        [WEIGHTS[message.role] for message in span.messages],
-        lambda sentence: harmless(sentence, span.trust),
-    )
-    lines = [sentence.text for sentence in chosen]
-    if not lines or not harmless("\n".join(lines), span.trust):
+    lines = sentences(span.messages, span.trust)
+    if not lines:
         # Nothing in words: what there was, so that the day is not lost.
-        said = next((text for text in texts if not is_blank(text)), "")
+        said = next((one.text for one in span.messages if not is_blank(one.text)), "")
         short = truncate(" ".join(said.split()), 120)
         lines = [short if short and harmless(short, span.trust) else "…"]
     return "\n".join([*lines, *tag_line(span.messages)])
+
+
+def sentences(messages: Sequence[Told], trust: Trust) -> list[str]:
+    """What some messages say in a few of their own sentences; none where that were harmful."""
+    chosen = key_sentences(
+        [message.text for message in messages],
+        [WEIGHTS[message.role] for message in messages],
+        lambda sentence: harmless(sentence, trust),
+    )
+    lines = [sentence.text for sentence in chosen]
+    return lines if lines and harmless("\n".join(lines), trust) else []
 
 
 def tag_line(messages: Sequence[Told]) -> list[str]:

@@ -5,21 +5,28 @@ import json
 import os
 import resource
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 ANSWER_WITHIN_S = 60.0
+SERVER = (sys.executable, "-I", "-m", "hot")
 
 
 class Hot:
     """One `python -I -m hot`, as an editor starts it."""
 
     def __init__(
-        self, environment: Mapping[str, str], cwd: Path, *, file_bytes: int | None = None
+        self,
+        environment: Mapping[str, str],
+        cwd: Path,
+        *,
+        command: Sequence[str] = SERVER,
+        file_bytes: int | None = None,
     ) -> None:
         """`file_bytes`: no file that it writes may grow beyond this, as on a full disk."""
+        self._command = command
         self._environment = dict(environment)
         self._file_bytes = file_bytes
         self._cwd = cwd
@@ -34,7 +41,7 @@ class Hot:
     async def start(self) -> dict[str, Any]:
         """Starts the server and shakes hands; the answer to `initialize`."""
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-I", "-m", "hot",
+            *self._command,
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL, env=self._environment, cwd=self._cwd,
             limit=64 * 2**20, preexec_fn=self._limit,

@@ -101,7 +101,7 @@ def test_it_ends_when_its_parent_vanishes(pool: Pool, tmp_path: Path) -> None:
         ({"SHORT_TERM_DAYS": "many"}, "SHORT_TERM_DAYS"),
         ({"SHORT_TERM_DAZE": "3"}, "SHORT_TERM_DAYS"),
         ({"EMBEDDING_MODEL": "gpt-9"}, "gpt-9"),
-        ({"AGENTS_MEMORY_TOOLSETS": "core,mind"}, "AGENTS_MEMORY_TOOLSETS"),
+        ({"AGENTS_MEMORY_TOOLSETS": "core,episodes"}, "AGENTS_MEMORY_TOOLSETS"),
     ],
 )
 def test_a_wrong_setting_is_said_before_anything_is_served(

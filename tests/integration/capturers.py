@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,8 @@ class Machine:
 
     def __init__(self, home: Path, url: str) -> None:
         self.home = home
+        # The command that starts a process on this machine, where it is not simply here.
+        self.prefix: Sequence[str] = ()
         self.folder = home / ".claude" / "projects" / "folder"
         self.folder.mkdir(parents=True)
         self.write = Writer(begun=SystemClock().now())
@@ -76,7 +78,7 @@ class Machine:
             file.write(jsonl(*lines))
 
     def command(self, module: str, *arguments: str) -> list[str]:
-        return [sys.executable, "-I", "-m", module, *arguments]
+        return [*self.prefix, sys.executable, "-I", "-m", module, *arguments]
 
     @asynccontextmanager
     async def capturer(

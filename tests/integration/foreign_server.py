@@ -117,6 +117,12 @@ class ForeignServer:
             self._process.wait()
             self._process = None
 
+    def kill(self) -> None:
+        """Ends all its processes at once with SIGKILL, as when memory has run out."""
+        for pid in self._family():
+            signal_if_alive(pid, signal.SIGKILL)
+        self.stop(signal.SIGKILL)
+
     def remove(self) -> None:
         self.stop()
         os.close(self._lock)

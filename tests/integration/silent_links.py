@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Protocol
 
 from tests.integration.foreign_server import HOST, ForeignServer, RemotePool
@@ -84,16 +84,24 @@ async def forwarder(remote: RemotePool) -> AsyncIterator[Link]:
         server.close()
 
 
+@asynccontextmanager
+async def forwarders(remote: RemotePool, count: int) -> AsyncIterator[list[Link]]:
+    """One for each of several clients."""
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(forwarder(remote)) for _ in range(count)]
+
+
 class Namespace:
     """A network of its own for the client, with one cable to the server; needs root."""
 
-    def __init__(self, pool: RemotePool) -> None:
+    def __init__(self, pool: RemotePool, number: int = 0) -> None:
+        """`number` is 0 to 63, and another for each client of a server."""
         self.pool = pool
         tail = os.getpid() % 65536
-        self._name = f"silent{tail}"
-        self._here, self._there = f"sh{tail}", f"st{tail}"
+        self._name = f"silent{tail}n{number}"
+        self._here, self._there = f"sh{tail}n{number}", f"st{tail}n{number}"
         net = f"10.{213 + tail % 16}.{tail >> 8}"
-        self._server, self._client = f"{net}.1", f"{net}.2"
+        self._server, self._client = f"{net}.{4 * number + 1}", f"{net}.{4 * number + 2}"
         self.prefix: Sequence[str] = ("ip", "netns", "exec", self._name)
 
     @property
@@ -133,22 +141,36 @@ class Namespace:
 
 
 @asynccontextmanager
-async def namespace(remote: RemotePool) -> AsyncIterator[Link]:
-    """The link to a server of its own, since the cable must be there when that starts."""
+async def namespaces(_remote: RemotePool, count: int) -> AsyncIterator[list[Link]]:
+    """Links to a server of their own, since the cables must be there when that starts."""
     server = ForeignServer()
-    link = Namespace(RemotePool(server, "memory"))
+    links = [Namespace(RemotePool(server, "memory"), number) for number in range(count)]
     try:
-        link.plug()
-        here, there = link.addresses
+        for link in links:
+            link.plug()
         with (server.base / "data" / "pg_hba.conf").open("a") as rules:
-            rules.write(f"host all all {there}/32 scram-sha-256\n")
-        server.start(listen_addresses=f"{HOST},{here}")
+            rules.writelines(
+                f"host all all {there}/32 scram-sha-256\n" for _, there in _ends(links)
+            )
+        server.start(listen_addresses=",".join([HOST, *(here for here, _ in _ends(links))]))
         await server.found()
         await server.prepare()
-        yield link
+        yield [*links]
     finally:
-        link.unplug()
+        for link in links:
+            link.unplug()
         server.remove()
+
+
+@asynccontextmanager
+async def namespace(remote: RemotePool) -> AsyncIterator[Link]:
+    """The link of one client."""
+    async with namespaces(remote, 1) as [link]:
+        yield link
+
+
+def _ends(links: Sequence[Namespace]) -> list[tuple[str, str]]:
+    return [link.addresses for link in links]
 
 
 def ip(*words: str) -> None:

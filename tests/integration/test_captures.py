@@ -177,6 +177,41 @@ async def test_two_readers_of_one_transcript_collapse_a_turn_together(at_noon: S
     assert await count(at_noon) == 1
 
 
+async def test_many_turns_at_once_are_settled_each_as_it_would_be_alone(
+    at_noon: Services, hot_database: Database
+) -> None:
+    """F75, F77: known, repeated, told and new ones in one transaction; the new keep their order."""
+    assert await storing(at_noon).keep([turn("Known.", "a")]) == {Kept.STORED: 1}
+    await tell(at_noon, "Told.")
+    records = [
+        turn("First.", "b"),
+        turn("Known.", "a"),
+        turn("Told.", "c"),
+        turn("First.", "b"),
+        turn("Told.", "d", occurred_at=NOON + 2 * TOLD_WITHIN),
+        turn(" ", "e"),
+        *(turn(f"Number {n}.", f"n{n}", role=Role.USER) for n in range(250)),
+    ]
+    stored = {Kept.STORED: 252, Kept.DUPLICATE: 2, Kept.COLLAPSED: 1, Kept.REFUSED: 1}
+    assert await storing(at_noon).keep(records) == stored
+    async with hot_database.acquire() as connection:
+        rows = await connection.fetch(
+            "SELECT message FROM messages JOIN message_state ON message_id = messages.id "
+            "JOIN work ON item_id = messages.id WHERE stage = 'screen' ORDER BY messages.id"
+        )
+    said = [row["message"] for row in rows]
+    assert said == ["Known.", "Told.", "First.", "Told.", *(f"Number {n}." for n in range(250))]
+    again = {Kept.DUPLICATE: 255, Kept.REFUSED: 1}
+    assert await storing(at_noon).keep(records) == again
+
+
+async def test_readers_of_the_same_many_turns_store_each_once(use: Services) -> None:
+    records = [turn(f"Number {n}.", f"n{n}") for n in range(60)]
+    outcomes = await asyncio.gather(*(storing(use).keep(records) for _ in range(4)))
+    assert sum(outcome[Kept.STORED] for outcome in outcomes) == 60
+    assert await count(use) == 60
+
+
 async def test_what_the_database_will_never_take_stops_nothing_else(
     use: Services, owner_database: Database
 ) -> None:

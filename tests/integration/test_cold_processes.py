@@ -239,7 +239,7 @@ async def test_a_pool_that_was_never_migrated_is_an_error(pool: Pool, tmp_path: 
 
 async def test_a_wrong_setting_is_named(pool: Pool, tmp_path: Path) -> None:
     async with daemon(pool, tmp_path, EMBEDDING_MODEL="nonesuch") as started:
-        assert await started.ended() == 1
+        assert await started.ended() == 2
     assert "nonesuch" in repr(started.lines)
 
 

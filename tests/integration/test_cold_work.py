@@ -172,13 +172,8 @@ async def _insert_raw(use: Services, text: str) -> int:
     row = await use.database.run(
         lambda c: messages.insert_message(
             c,
-            draft(text),
-            intake_id=uuid4(),
+            messages.NewMessage(uuid4(), draft(text), None, "", 0, 0),
             user_id=use.user_id,
-            raw_text=None,
-            lexemes="",
-            lexeme_count=0,
-            redactions=0,
             first_stage="screen",
         )
     )

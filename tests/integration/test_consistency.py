@@ -75,7 +75,7 @@ async def test_a_pool_with_a_history_is_sound(
     assert {name: one.detail for name, one in found.items() if one.fix} == {}
     assert list(found) == [
         "message_state", "versions", "diffs", "profiles", "evidence", "superseded", "contexts",
-        "archive", "vectors",
+        "archive", "edges", "vectors",
     ]  # fmt: skip
     assert found["superseded"].detail == "1 memories that gave way"
     assert found["vectors"].detail == f"{HASHING.id}, 4 texts compared"
@@ -131,6 +131,12 @@ UNTIE = (
             "UPDATE memories SET content_key = '\\x00' WHERE id = {winner}",
             "diffs",
             "1 memories are known by the key of other words: {winner}",
+        ),
+        (
+            "INSERT INTO edges (user_id, from_id, to_id, kind, weight) "
+            "SELECT user_id, id, 999999, 'related', 1 FROM memories WHERE id = {kept}",
+            "edges",
+            "1 items are linked with one that is not there or another user's: {kept}",
         ),
         ("UPDATE profiles SET content = 'x'", "profiles", "1 profiles lack versions or differ"),
         (

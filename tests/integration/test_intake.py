@@ -2,15 +2,19 @@
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.fencing import fence
-from agents_memory.domain.messages import Role, Stored, Trust
+from agents_memory.domain.messages import Accepted, Role, Stored, Trust
+from agents_memory.services.intake import accept
 from agents_memory.storage import messages, work
 from agents_memory.storage.connections import Database
 from tests.factories import Services, draft
+from tests.integration.cold_daemons import query
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 
@@ -142,3 +146,22 @@ async def test_subagent_details_without_a_subagent_are_dropped(use: Services) ->
         replace(draft("Hm."), subagent=False, subagent_role="reviewer"), use.user_id
     )
     assert isinstance(stored, Stored)
+
+
+async def test_a_time_that_the_pools_clock_has_not_reached_is_unknown(use: Services) -> None:
+    """I6: whatever the machine's own clock says; one that is a little ahead is believed."""
+    now = await use.database.run(lambda c: c.fetchval("SELECT now()"))
+    times = {"soon": timedelta(seconds=100), "hours": timedelta(hours=9), "years": timedelta(3650)}
+    turns = []
+    for text, ahead in times.items():
+        turn = await accept(draft(text, occurred_at=now + ahead), now + ahead)
+        assert isinstance(turn, Accepted)
+        turns += [turn, replace(turn, intake_id=uuid4())]
+    for turn in turns[::2]:
+        again = [await use.intake.insert(turn, use.user_id) for _ in range(2)]
+        assert [stored.identical for stored in again] == [True, True]
+    await use.intake.insert_many(turns[1::2], use.user_id)
+    rows = await query(use.database, "SELECT message, occurred_at FROM messages ORDER BY id")
+    assert [(row["message"], row["occurred_at"]) for row in rows] == [
+        ("soon", now + times["soon"]), ("hours", None), ("years", None),
+    ] * 2  # fmt: skip

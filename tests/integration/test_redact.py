@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agents_memory.domain import admission
 from agents_memory.domain.errors import Code, Deposed, Refusal
 from agents_memory.domain.filters import Filters
 from agents_memory.domain.lexical import analyse
@@ -23,6 +24,8 @@ from agents_memory.domain.patches import (
     Update,
     WriteProfile,
 )
+from agents_memory.domain.redaction import Redacted
+from agents_memory.services import intake
 from agents_memory.services.knowledge import Remembered
 from agents_memory.services.recall import RecallRequest
 from agents_memory.services.redacting import Redacting, Report
@@ -579,3 +582,84 @@ async def test_what_names_nothing_is_refused(owner_database: Database) -> None:
     ):
         assert isinstance(outcome, Refusal)
         assert outcome.code is code
+
+
+TOKEN = "ghp_" + "aB3dE5gH7j" * 3 + "kL9mN1"
+PASSWORD = "Tr0ub4dor&3"
+
+
+def _without_rules(text: str) -> Redacted:
+    return Redacted(text, {})
+
+
+async def _stored_before_the_rules(use: Services) -> tuple[int, int, int]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(intake, "redact", _without_rules)
+        patch.setattr(admission, "redact", _without_rules)
+        said = await use.say(
+            f"Deploy with {TOKEN}, the database password is {PASSWORD}.", cwd=f"/tmp/{TOKEN}/x",
+            session=f"s-{TOKEN}", native_id=f"n-{TOKEN}", source="s", store_id="t",
+        )  # fmt: skip
+        twin = await use.say("and this is fine", session=f"s-{TOKEN}")
+        memory = await _patch(
+            use, Add("deploy", f"The token is {TOKEN}.", tags=("deploy",)), evidence=said.id,
+            reason=f"they said {TOKEN}",
+        )  # fmt: skip
+        await _patch(use, Update(memory, f"The database password is {PASSWORD}."), evidence=said.id)
+        await _patch(use, WriteProfile("sub", f"Deploys with {TOKEN}."), evidence=said.id)
+    return said.id, twin.id, memory
+
+
+async def test_a_scan_takes_out_secrets_that_are_older_than_their_rules(
+    use: Services, cold_database: Database, owner_database: Database
+) -> None:
+    """F108, F109: messages, labels, memories with their history, profiles, reasons and vectors."""
+    said, twin, memory = await _stored_before_the_rules(use)
+    await use.say("nothing of that sort: commit 4f2a9c1e77, see auth/views2.py")
+    await drain(cold_database, FakeEmbedder())
+    assert TOKEN in await dump(owner_database)
+
+    rehearsed = await Redacting(owner_database).erase_secrets(run=False)
+    assert isinstance(rehearsed, Report)
+    assert not rehearsed.ran
+    assert set(rehearsed.kinds) == {"github_token", "password"}
+    assert rehearsed.changed["messages.message"] == 1
+    assert rehearsed.changed["memories.content"] == 1
+    assert rehearsed.changed["profile_versions.content"] == 1
+    for secret in (TOKEN, PASSWORD):
+        assert secret not in repr(rehearsed)
+    assert TOKEN in await dump(owner_database)
+
+    report = await Redacting(owner_database).erase_secrets(run=True)
+    assert report == replace(rehearsed, ran=True)
+    await drain(cold_database, FakeEmbedder())
+    text = (await dump(owner_database)) + (await quoted(owner_database))
+    for secret in (TOKEN, PASSWORD):
+        assert secret.casefold() not in text.casefold()
+    await check_diffs(use, memory)
+    rows = await query(
+        owner_database, "SELECT id, message, session, cwd FROM messages ORDER BY id LIMIT 2"
+    )
+    assert rows[0]["message"] == (
+        "Deploy with [redacted:github_token], the database password is [redacted:password]."
+    )
+    assert rows[0]["cwd"] == "/tmp/[redacted:github_token]/x"
+    assert [row["id"] for row in rows] == [said, twin]
+    assert rows[0]["session"] == rows[1]["session"]
+    again = await Redacting(owner_database).erase_secrets(run=True)
+    assert isinstance(again, Report)
+    assert (again.changed, again.kinds) == ({}, {})
+
+
+async def test_names_that_held_different_secrets_stay_different(
+    use: Services, owner_database: Database
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(intake, "redact", _without_rules)
+        for end in "23":
+            await use.say(f"turn {end}", source="s", store_id="t", native_id=TOKEN[:-1] + end)
+    report = await Redacting(owner_database).erase_secrets(run=True)
+    assert isinstance(report, Report)
+    rows = await query(owner_database, "SELECT native_id FROM messages")
+    assert len({row["native_id"] for row in rows}) == 2
+    assert all(row["native_id"].startswith("[redacted:github_token]#") for row in rows)

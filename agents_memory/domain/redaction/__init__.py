@@ -22,7 +22,15 @@ and is left out where that does not hold.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agents_memory.domain.redaction import assignments, blocks, places, tokens
+from agents_memory.domain.redaction import (
+    assignments,
+    blocks,
+    commands,
+    labelled,
+    places,
+    spoken,
+    tokens,
+)
 from agents_memory.domain.redaction.marks import lower
 
 _ROUNDS = 8
@@ -36,6 +44,9 @@ _RULES: tuple[_Rule, ...] = (
     (places.may_hold_url_passwords, places.replace_url_passwords),
     (places.may_hold_credentials, places.replace_credentials),
     (assignments.may_hold_assignments, assignments.replace_assigned),
+    (commands.may_hold_commands, commands.replace_commands),
+    (spoken.may_hold_spoken, spoken.replace_spoken),
+    (labelled.may_hold_labelled, labelled.replace_labelled),
 )
 """Condition (of the text, and of it in lower case) and rule, in the order they are applied."""
 

@@ -6,11 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agents_memory.domain.redaction.marks import lower, put_marks
-from agents_memory.domain.redaction.values import is_placeholder, is_wordy, looks_random
+from agents_memory.domain.redaction.values import (
+    TYPE_OF_KEY,
+    is_placeholder,
+    is_strong_key,
+    is_strong_password,
+    is_wordy,
+    looks_random,
+)
 
 _PASSWORD_NOUNS = (
     "password|passwd|passphrase|passcode|pass|pwd|密码|密碼|口令|パスワード|비밀번호|пароль"
-    "|contraseña|passwort|kennwort|senha|mot de passe|wachtwoord|hasło"
+    "|contraseña|passwort|kennwort|senha|mot de passe|wachtwoord|hasło|identified by"
 )
 _NOUNS = _PASSWORD_NOUNS + "|secret|token|key(?:_base)?|credentials?|authorization|密钥|密鑰|令牌"
 # One of these is in every text that has a noun: the nouns less their endings, the shortest only.
@@ -20,10 +27,17 @@ _ASCII_HINTS = tuple(filter(str.isascii, _HINTS))
 # The last separator, a mere space, counts only after a command line option.
 _ASSIGNMENT = re.compile(
     rf"({_NOUNS})"
-    r"([\"'`\])\\]{0,4}[ \t]{0,4}(?:=>|:=|[:=：＝])[ \t\u200b-\u200f\ufeff]{0,4}"
+    r"((?:[ \t]?:[ \t]?&?[\w.<>\[\]| ]{1,24}?|[ \t][a-z]\w{0,15})[ \t]?=[ \t]?(?=[\"'])"
+    r"|[\"'`\])\\]{0,4}[ \t]{0,4}(?:=>|:=|[:=：＝])[ \t\u200b-\u200f\ufeff]{0,4}"
     r"|[ \t]{0,2}(?:是|为|為|は|는|은)[ \t]{0,2}[:：]?[ \t]{0,2}"
-    r"|[ \t]{1,2}(?:is|ist|es|est|é)[ \t:]{1,3}|[ \t]{1,2})"
+    r"|[ \t]{1,2}(?:is|ist|es|est|é)[ \t:]{1,3}"
+    # Terraform declares a variable, and what it is if nobody says.
+    r"|\"[ \t]?\{\s{1,8}(?:[a-z]{2,12}[ \t]{0,8}=[^\n]{0,80}\n\s{0,8}){0,3}default"
+    r"[ \t]{0,8}=[ \t](?=\")"
+    r"|[\"'](?:[ \t]{1,4}value=|[ \t]?,[ \t]?)(?=[\"'])|>(?=[^<>\s]{4,128}</)|[ \t]{1,2})"
 )
+_QUOTES = ("'", '"', "`")
+_GIVES = (":", "=", "：", "＝", "是", "为", "為", "は", "는", "은", "is", "ist", "es", "est", "é")
 _NAME_CHARACTERS = string.ascii_letters + string.digits + "_.-"
 _VALUE = (
     r"\\?\"([^\"\\\n]{1,MAX}+)|\\?'([^'\\\n]{1,MAX}+)|`([^`\n]{1,MAX}+)"
@@ -37,7 +51,7 @@ _VALUE_HEAD = re.compile(_VALUE.replace("MAX", "128"))
 _VALUE_WHOLE = re.compile(_VALUE.replace("MAX", ""))
 _SECRET_KEY_NAME = re.compile(
     r"(?:api|access|secret|private|auth|account|encryption|signing|master|service|shared|license"
-    r"|deploy|webhook|client|storage)\Z"
+    r"|deploy|webhook|client|storage|subscription)\Z"
 )
 
 
@@ -57,6 +71,16 @@ class _Assigned:
         """Written as in an environment file: `NAME=value`."""
         return self.separator == "=" and self.name.isupper()
 
+    @property
+    def option(self) -> bool:
+        """An option of a command."""
+        return self.name.startswith("--")
+
+    @property
+    def loose(self) -> bool:
+        """Nothing says that it is a value, but that it stands beside the name."""
+        return not any(map(self.separator.__contains__, _GIVES)) and not self.option
+
 
 def may_hold_assignments(_: str, lowered: str) -> bool:
     """Whether a name that means a secret occurs."""
@@ -72,8 +96,9 @@ def _assigned_spans(text: str) -> Iterator[tuple[int, int, str]]:
     done = 0
     options = "--" in text
     for match in _ASSIGNMENT.finditer(lower(text)):
-        if not options and match[2].isspace():
-            continue  # Only an option and its value stand beside each other.
+        beside = match[2].isspace() and text[match.end() : match.end() + 1] not in _QUOTES
+        if beside and not options:
+            continue  # Only an option and its value stand beside each other, or a quotation.
         head = _VALUE_HEAD.match(text, match.end()) if match.start() >= done else None
         if not head:
             continue
@@ -102,7 +127,7 @@ def _secret_kind(assigned: _Assigned) -> str | None:
     noun, value = assigned.noun, assigned.value
     prefix = assigned.name[: -len(noun)].lower().rstrip("_-")
     if (
-        (assigned.separator.isspace() and not assigned.name.startswith("--"))
+        (assigned.separator.isspace() and not assigned.option and not assigned.quoted)
         or prefix.endswith(("public", "publickey"))
         or is_placeholder(value)
         or _is_code(assigned)
@@ -112,7 +137,13 @@ def _secret_kind(assigned: _Assigned) -> str | None:
         return None
     if noun == "pass" and not (assigned.name.lower().endswith("_pass") or assigned.environment):
         return None
-    if re.fullmatch(_PASSWORD_NOUNS, noun):
+    password = re.fullmatch(_PASSWORD_NOUNS, noun) is not None
+    if assigned.loose or assigned.option:
+        if is_strong_key(value) or (password and is_strong_password(value, beside=False)):
+            return "password" if password else "secret"
+        if assigned.loose:
+            return None
+    if password:
         return "password" if _is_password(assigned) else None
     chosen = assigned.environment and "secret" in (noun, prefix[-6:])
     return "secret" if looks_random(value) or (chosen and _is_password(assigned)) else None
@@ -124,7 +155,11 @@ def _is_password(assigned: _Assigned) -> bool:
         return looks_random(value)
     if assigned.quoted:
         # One word in lower case may be a password; a sentence or a capitalised word is a label.
-        return not is_wordy(value) or (value.isalpha() and value.islower())
+        return (
+            not is_wordy(value)
+            or (value.isalpha() and value.islower())
+            or _WORDS_AND_NUMBER.fullmatch(value) is not None
+        )
     if not is_wordy(value):
         return True
     if any(sign in assigned.separator for sign in ":=：＝") and _PASSPHRASE.fullmatch(value):
@@ -142,12 +177,16 @@ def _is_code(assigned: _Assigned) -> bool:
         assigned.after in ("(", "[", "{")
         or _PATH.fullmatch(assigned.value) is not None
         or _ATTRIBUTE.fullmatch(assigned.value) is not None
-        or (not assigned.environment and _is_name(assigned.value))
+        or (
+            not assigned.environment
+            and (_is_name(assigned.value) or TYPE_OF_KEY.search(assigned.value) is not None)
+        )
     )
 
 
 # Prose joins two words, seldom three.
 _PASSPHRASE = re.compile(r"\w{2,24}(?:[-_+.]\w{2,24}){2,}[.!]?")
+_WORDS_AND_NUMBER = re.compile(r"[A-Za-z]{3,}(?:[-_+][A-Za-z]{3,})+[-_+][0-9]{2,4}")
 _PATH = re.compile(r"(?:[~.]{0,2}|[A-Za-z]:)(?:/[\w.@-]{1,24}+){2,}+/?")
 _ATTRIBUTE = re.compile(r"[A-Za-z_]+[0-9]?(?:(?:\.|\?\.|->|::)[A-Za-z_]+[0-9]?)+[!?;]?")
 _NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

@@ -38,7 +38,7 @@ def _private_spans(text: str) -> Iterator[tuple[int, int, str]]:
 
 _KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-# Between the lines: white space, also escaped, and the marks of quotations, differences and comments.
+# Between the lines: white space, also escaped; the marks of quotations, differences, comments.
 _BREAK = r"(?:[\s>|#*\"',-]|\\[nrt\"])"
 _KEY_LINES = re.compile(
     rf"{_BREAK}*+"

@@ -3,7 +3,7 @@
 import re
 
 from agents_memory.domain.redaction.marks import lower, put_marks
-from agents_memory.domain.redaction.values import is_placeholder, looks_random
+from agents_memory.domain.redaction.values import is_placeholder, is_strong_password, looks_random
 
 _URL_PASSWORD = re.compile(
     r"://[^\s:/@\"'<>`]{0,128}+:"
@@ -12,9 +12,9 @@ _URL_PASSWORD = re.compile(
 )
 _AUTHORIZATION = re.compile(
     r"authorization[\"'\\]{0,3}\s{0,4}[:=]\s{0,4}[\"'\\]{0,3}"
-    r"(?:bearer|basic|token|apikey|digest)\s{1,4}([^\s\"'\\,;<>]{8,}+)"
+    r"(?:bearer|basic|token|apikey|digest)[ \t]{1,4}([^\s\"'\\,;<>]{8,}+)"
 )
-_BEARER = re.compile(r"(?<![a-z])bearer\s{1,4}([a-z0-9._~+/=-]{16,}+)")
+_BEARER = re.compile(r"(?<![a-z])bearer[ \t]{1,4}([a-z0-9._~+/=-]{16,}+)")
 _USER_OPTION = re.compile(r"(?<![a-z0-9-])(?:-u|--user)[ =][\"']?[^\s:\"']{1,64}+:([^\s\"']{4,}+)")
 
 
@@ -50,8 +50,12 @@ def replace_credentials(text: str, found: dict[str, int]) -> str:
             spans = (
                 (*match.span(1), kind)
                 for match in pattern.finditer(lowered)
-                if looks_random(text[slice(*match.span(1))])
+                if _is_credential(text[slice(*match.span(1))])
             )
             text = put_marks(text, spans, found)
             lowered = lower(text)
     return text
+
+
+def _is_credential(value: str) -> bool:
+    return looks_random(value) or is_strong_password(value, beside=False)

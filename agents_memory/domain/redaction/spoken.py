@@ -1,43 +1,50 @@
 """Secrets said in a sentence: `the password for the router is …`, `密码改成…了`.
 
-The words between the name and the value may be anything, so the value has to be a secret by its looks:
-what could be a word, a number, a path, a hash or a name of code stays.
+The words between the name and the value may be anything, so the value has to be a secret by its
+looks: what could be a word, a number, a path, a hash or a name of code stays.
 """
 
 import re
 from collections.abc import Iterator
 
 from agents_memory.domain.redaction.marks import lower, put_marks
-from agents_memory.domain.redaction.values import is_code_or_id, is_placeholder, is_strong_key, runs
+from agents_memory.domain.redaction.values import is_strong_key, is_strong_password
 
 _PASSWORDS = (
     "password|passphrase|passcode|passwd|passwort|kennwort|contraseña|clave|senha|mot de passe"
     "|wachtwoord|hasło|пароль|密码|密碼|口令|パスワード|暗証番号|비밀번호"
-    "|(?<![a-z0-9_.-])(?:pwd?|pass|pin)(?![a-z0-9_-])"
+    "|p(?<![a-z0-9_.-]p)(?:wd?|ass)(?![a-z0-9_-])"
 )
 _KEYS = (
-    "api[-_ ]?(?:key|token|schlüssel|キー|密钥)|(?:access|secret|private|license)[-_ ]?key|secret|token"
-    "|schlüssel|geheimnis|(?:clave|llave) de (?:api|acceso)|密钥|密鑰|秘钥|令牌|トークン|秘密鍵"
-    "|シークレットキー|アクセスキー|토큰"
+    "api[-_ ]?(?:key|token|schlüssel|キー|密钥)|access[-_ ]?key|secret[-_ ]?key|private[-_ ]?key"
+    "|license[-_ ]?key|secret|token|schlüssel|geheimnis|llave de (?:api|acceso)"
+    "|密钥|密鑰|秘钥|令牌|トークン|秘密鍵|シークレットキー|アクセスキー|토큰"
 )
 _PAIRS = "credentials?|zugangsdaten|login|logins|anmeldedaten|credenciales|identifiants|账号|帳號"
-_HINTS = tuple(
-    "passw passp passc contraseñ clave senha pass pwd pw pin secret token key schlüssel geheimnis llave "
-    "hasło wachtwoord пароль 密 口令 パスワード 暗証番号 비밀번호 令牌 秘 トークン キー 토큰 "
-    "credential zugangsdaten login anmeldedaten identifiants 账号 帳號".split()
+# One of these is in every text that has one of those.
+_HINTS = (
+    *("pass", "pw", "kennwort", "contraseñ", "clave", "llave", "senha", "mot de", "hasło"),
+    *("wachtwoord", "пароль", "密", "口令", "パスワード", "暗証", "비밀번호", "secret", "token"),
+    *("key", "schlüssel", "geheimnis", "秘", "令牌", "トークン", "キー", "토큰", "credential"),
+    *("credencial", "zugangs", "login", "anmelde", "identifiants", "账号", "帳號"),
 )
 _CALLS = ("(", "[", "{")
 _CJK = "\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff00-\uffef"
 _OPENING = "[*_`\"'„“”‚‘«»「『（(]{0,3}"
 _IN_VALUE = r"[^\s\"'`<>\\|,;(){}\[\]„“”‘’«»\u2026\u3000-\uffef]"
 _VALUE = rf"(?={_IN_VALUE}{{0,127}}[0-9!#$%&*+?^~@])({_IN_VALUE}{{6,128}}+)"
-_NAME = re.compile(rf"(?:({_PASSWORDS})|{_KEYS})[*_`\"')\]]{{0,3}}")
+# Each begins with a letter of its own, by which they are found fast.
+_NAME = re.compile(rf"({_PASSWORDS}|{_KEYS})[*_`\"')\]]{{0,3}}")
+_PASSWORD = re.compile(_PASSWORDS)
 _LINK = re.compile(
     r"(?:(?:[ \t]{1,2}[\w'’-]{1,20}+){0,5}?(?:[ \t]{0,2}[:=：＝]\s{0,8}"
-    r"|[ \t]{1,2}(?:is|was|to|into|now|ist|war|lautet|auf|zu|heißt|es|era|por|a|é|est|это):?[ \t]{1,2})"
+    r"|[ \t]{1,2}(?:is|was|to|into|now|ist|war|lautet|auf|zu|heißt|es|era|por|a|é|est|это)"
+    r":?[ \t]{1,2})"
     rf"|(?:[ \t]?[{_CJK}]){{1,10}}[ \t:]{{0,3}}){_OPENING}{_VALUE}"
 )
 _BESIDE = re.compile(rf"[ \t]{{1,2}}{_OPENING}{_VALUE}")
+# `with password …`, `…, password …`: what follows is one.
+_TOLD = re.compile(r"(?:[,/，]|(?<!\w)(?:with|and|mit|und|con|y|avec|et))[ \t](?:la[ \t])?\Z")
 _PAIR = re.compile(
     rf"(?:{_PAIRS})[ \t]{{0,2}}(?:[:=：]|is|are|sind|lauten|son)?[ \t]{{0,2}}[`\"']?"
     rf"[\w.@+-]{{2,64}}[ \t]{{0,2}}[/:|,][ \t]{{0,2}}{_OPENING}{_VALUE}"
@@ -56,8 +63,7 @@ def replace_spoken(text: str, found: dict[str, int]) -> str:
 
 def _spans(text: str) -> Iterator[tuple[int, int, str]]:
     lowered, done = lower(text), 0
-    pairs = [(match.start(1), match.end(1), True, True) for match in _PAIR.finditer(lowered)]
-    for start, end, password, beside in sorted([*_candidates(lowered), *pairs]):
+    for start, end, password, beside in sorted((*_candidates(lowered), *_pairs(lowered))):
         value = text[start:end].rstrip(".:*_`")
         if start < done or text[start + len(value) : start + len(value) + 1] in _CALLS:
             continue
@@ -74,31 +80,14 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
 def _candidates(lowered: str) -> Iterator[tuple[int, int, bool, bool]]:
     """Where values may stand; whether the name is that of a password, and nothing lies between."""
     for name in _NAME.finditer(lowered):
+        password = _PASSWORD.match(name.string, name.start()) is not None
         for link, beside in ((_LINK, False), (_BESIDE, True)):
             if value := link.match(lowered, name.end()):
-                yield *value.span(1), name[1] is not None, beside
+                told = beside and _TOLD.search(lowered, max(0, name.start() - 8), name.start())
+                yield *value.span(1), password, beside and not told
 
 
-_SIGNS = re.compile(r"[!#$%&*+?^~@]")
-# Words and a number: what people make up, and what programs are called, too.
-_WORDS_AND_NUMBER = re.compile(
-    r"[^\W\d_]{3,}(?:[-_.+][^\W\d_]{2,}){0,5}[-_.+]?[0-9]{2,6}[!?.#$%&*+@_-]{0,2}"
-)
-
-
-def is_strong_password(value: str, *, beside: bool) -> bool:
-    """Whether a word of a sentence can be nothing but a password.
-
-    `beside`: no word or sign says that it is one, so words with a number behind are not enough.
-    """
-    if len(value) < 7 or is_placeholder(value) or is_code_or_id(value):
-        return False
-    digits, letters = any(map(str.isdigit, value)), any(map(str.isalpha, value))
-    signs = _SIGNS.search(value.rstrip("!?")) is not None
-    if not letters or not (digits or signs):
-        return False
-    if _WORDS_AND_NUMBER.fullmatch(value):
-        marked = signs or value[-1] in "!?" or (value[:1].isupper() and len(value) >= 8)
-        return not beside or (digits and marked and bool(re.search("[0-9]{2}", value)))
-    cases = value != value.lower() and value != value.upper()
-    return runs(value) >= 3 and (cases or signs) and (digits or runs(value) >= 5)
+def _pairs(lowered: str) -> Iterator[tuple[int, int, bool, bool]]:
+    """Where the second of a user and a password may stand."""
+    for pair in _PAIR.finditer(lowered):
+        yield *pair.span(1), True, True

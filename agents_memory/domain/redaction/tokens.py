@@ -11,7 +11,11 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
     ("aws_key", "AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
     ("github_token", "ghp_ gho_ ghu_ ghs_ ghr_", _A + "{30,}"),
     ("github_token", "github_pat_", "[A-Za-z0-9_]{22,}"),
-    ("gitlab_token", "glpat- gldt- glrt- glptt- glcbt- glsoat- glft- glagent-", r"[\w.-]{18,}[\w-]"),
+    (
+        "gitlab_token",
+        "glpat- gldt- glrt- glptt- glcbt- glsoat- glft- glagent-",
+        r"[\w.-]{18,}[\w-]",
+    ),
     ("slack_token", "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", _B + "{10,}"),
     ("stripe_key", "sk_live_ sk_test_ rk_live_ rk_test_ whsec_", _A + "{10,}"),
     ("anthropic_key", "sk-ant-", _B + "{20,}"),
@@ -28,11 +32,12 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
     ("jwt", "eyJ", rf"{_B}{{8,512}}+\.{_B}{{8,}}+(?:\.{_B}+)?"),
     ("age_key", "AGE-SECRET-KEY-1", "[A-Z0-9]{50,}"),
     ("nostr_key", "nsec1 ncryptsec1", "[02-9ac-hj-np-z]{50,}"),
+    ("vault_token", "hvs. hvb. hvr.", _B + "{24,}"),
     (
         "api_key",
         "glsa_ dop_v1_ doo_v1_ shpat_ shpca_ shppa_ shpss_ lin_api_ ntn_ figd_ sbp_ sb_secret_ "
         "gsk_ r8_ pplx- nvapi- tvly- pcsk_ csk- lsv2_pt_ lsv2_sk_ dckr_pat_ dckr_oat_ rubygems_ "
-        "dapi hvs. hvb. tskey- dp.pt. dp.st. PMAK- sntrys_ sntryu_ NRAK- ATATT3 pscale_tkn_ "
+        "dapi tskey- dp.pt. dp.st. PMAK- sntrys_ sntryu_ NRAK- ATATT3 pscale_tkn_ "
         "pscale_oauth_ pscale_pw_ lip_ jina_ bkua_ fc- key- sqp_ sqa_ squ_ nfp_ fo1_ pul- rdme_ "
         "xkeysib- shippo_live_ tgp_v1_ rpa_ phx_ EZAK EZTK NRRA- HRKU- ATCTT3 ATBB dt0c01. glc_ "
         "duffel_live_ p8e- sgp_ ops_eyJ",
@@ -45,7 +50,7 @@ _SHAPED: tuple[tuple[str, str, str], ...] = (
     ("api_key", "AKCp", rf"(?<!{_A})AKCp{_A}{{69}}(?!{_A})"),
     ("api_key", "secret_", rf"(?<!{_A})secret_{_A}{{43}}(?!{_A})"),
     ("wallet_key", "prv", rf"(?<!{_A})[xyzt]prv{_A}{{100,112}}(?!{_A})"),
-    ("azure_secret", "Q~", rf"(?<![\w.~-])[\w.~-]{{3}}[0-9]Q~[A-Za-z0-9_.~-]{{31,34}}"),
+    ("azure_secret", "Q~", r"(?<![\w.~-])[\w.~-]{3}[0-9]Q~[\w.~-]{31,34}"),
     ("api_key", ".atlasv1.", rf"(?<!{_A}){_A}{{14}}\.atlasv1\.{_B}{{60,}}"),
     ("api_key", "pat", rf"(?<!{_A})pat{_A}{{14}}\.[0-9a-f]{{64}}"),
     ("api_key", "-us", rf"(?<!{_A})[0-9a-f]{{32}}-us[0-9]{{1,2}}(?![0-9])"),
@@ -63,11 +68,11 @@ def _compiled() -> Iterator[tuple[str, tuple[str, ...], re.Pattern[str]]]:
         starts = "|".join(map(re.escape, hints))
         yield kind, hints, re.compile(rf"(?<![A-Za-z0-9])(?:{starts}){body}", re.ASCII)
     for kind, hint, pattern in _SHAPED:
-        yield kind, (hint,), re.compile(pattern)
+        yield kind, (hint,), re.compile(pattern, re.ASCII)
 
 
 _TOKENS = tuple(_compiled())
-# A long key that a terminal, a shell or a mail broke: what follows at the beginning of the next line.
+# A key that a terminal, a shell or a mail broke goes on at the beginning of the next line.
 _CONTINUED = re.compile(
     r"(?:[ \t]?\\?\r?\n[ \t>]{0,8}|[\"'][ \t]?[+\\.]?\s{1,12}[\"'])([A-Za-z0-9_.+/=-]{16,}+)"
     r"(?=[\s\"'`)\]},;]|\Z)"
@@ -78,7 +83,8 @@ _BEGINNING = re.compile(
     "(?<![A-Za-z0-9])(?:"
     + "|".join(re.escape(prefix) for _, prefixes, _ in _PREFIXED for prefix in prefixes.split())
     + ")|"
-    + "|".join(pattern for _, _, pattern in _SHAPED)
+    + "|".join(pattern for _, _, pattern in _SHAPED),
+    re.ASCII,
 )
 
 

@@ -57,6 +57,7 @@ def looks_random(value: str) -> bool:
     return entropy >= 2.5
 
 
+_MAX_WORD = 256
 _CODE_OR_ID = re.compile(
     r"[0-9a-fA-F]{7,}\Z|0x[0-9a-fA-F]+\Z"
     r"|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
@@ -66,10 +67,20 @@ _CODE_OR_ID = re.compile(
     r"|.*\.[a-z]{1,5}[0-9]?\Z|.*\.[A-Za-z_]{3,}\b|(?:[^/]*[^/0-9][^/]*/)+[\w.-]*\Z",
     re.IGNORECASE,
 )
+# `private_key: Ed25519PrivateKey`
+TYPE_OF_KEY = re.compile(
+    r"[A-Za-z0-9](?:Private|Public|Secret|Access|Api)Key(?![0-9a-z])|KeyTypes?\b"
+)
+# Capitals and small letters beyond those of hexadecimal numbers and dates, and nothing that joins.
+_MIXED = re.compile(r"(?=[^G-SU-Y]*[G-SU-Y])(?=[^g-z]*[g-z])[^=/:()]+")
 
 
 def is_code_or_id(value: str) -> bool:
-    """Whether a word can be a hash, a number, a date, an address, a path or an expression of code."""
+    """Whether a word can be a hash, a number, a date, an address, a path or a piece of code."""
+    if TYPE_OF_KEY.search(value):
+        return True
+    if len(value) >= 10 and 5 * runs(value) >= 2 * len(value) and _MIXED.fullmatch(value):
+        return False
     return _CODE_OR_ID.match(value) is not None or value.count("_") > 2
 
 
@@ -77,12 +88,40 @@ def runs(value: str) -> int:
     """How many runs of capitals, small letters, digits and signs it has; `Falcon6822#` has four."""
     return len(re.findall(r"[A-Z]+|[0-9]+|[^\W0-9A-Z_]+|[\W_]+", value))
 
+
 def is_strong_key(value: str) -> bool:
     """Whether a word of a sentence can be nothing but a machine's key: 16 mixed characters."""
     return (
-        len(value) >= 16
+        16 <= len(value) <= _MAX_WORD
         and not is_placeholder(value)
         and not is_code_or_id(value)
-        and sum(map(str.isdigit, value)) >= 2
+        and any(map(str.isdigit, value))
         and runs(value) >= 6
     )
+
+
+_SIGNS = re.compile(r"[!#$%&*+?^~@]")
+# Words and a number: what people make up, and what programs are called, too.
+_WORDS_AND_NUMBER = re.compile(
+    r"[^\W\d_]{3,}(?:[-_.+][^\W\d_]{2,}){0,5}[-_.+]?[0-9]{2,6}[!?.#$%&*+@_-]{0,2}"
+)
+
+
+def is_strong_password(value: str, *, beside: bool) -> bool:
+    """Whether a word of a sentence can be nothing but a password.
+
+    `beside`: no word or sign says that it is one, so words with a number behind are not enough.
+    """
+    if not 7 <= len(value) <= _MAX_WORD or is_placeholder(value) or is_code_or_id(value):
+        return False
+    digits, letters = any(map(str.isdigit, value)), any(map(str.isalpha, value))
+    signs = _SIGNS.search(value.rstrip("!?")) is not None
+    if not letters or not (digits or signs):
+        return False
+    if _WORDS_AND_NUMBER.fullmatch(value):
+        marked = signs or value[-1] in "!?" or (value != value.lower() and len(value) >= 8)
+        return not beside or (digits and marked and bool(re.search("[0-9]{2}", value)))
+    cases = value != value.lower() and value != value.upper()
+    if cases or signs:
+        return runs(value) >= (3 if digits else 5)
+    return not beside and len(re.findall("[0-9]+", value)) > 1 and runs(value) >= 5

@@ -110,7 +110,7 @@ class Spool:
                     )
                 self._open().append(data)
         except (OSError, ConfigurationError) as error:
-            reason = error.strerror if isinstance(error, OSError) else str(error)
+            reason = getattr(error, "strerror", None) or str(error)
             raise SpoolUnusable(f"{self.folder} cannot be written to ({reason})") from error
 
     def has_any(self) -> bool:

@@ -86,19 +86,23 @@ SELECT i.id, coalesce(a.evidence, 0) AS evidence, date_part('epoch', now() - a.t
 FROM unnest($1::bigint[]) AS i (id) JOIN activations a ON a.item_id = i.id WHERE a.evidence > 0
 
 -- name: list_valences
--- How items felt, where that is known.
-SELECT i.id, coalesce(m.valence, s.valence) AS valence
+-- How items felt, where that is known; what was told for the sake of a memory felt as that one does.
+SELECT i.id, coalesce(m.valence, told.valence, s.valence) AS valence
 FROM unnest($1::bigint[]) AS i (id)
 LEFT JOIN memories m ON m.id = i.id
 LEFT JOIN message_state s ON s.message_id = i.id
-WHERE coalesce(m.valence, s.valence) IS NOT NULL
+LEFT JOIN LATERAL (
+    SELECT k.valence FROM messages t JOIN sources c ON c.message_id = t.id
+    JOIN memories k ON k.id = c.item_id AND k.version = c.item_version
+    WHERE t.id = i.id AND t.source = 'manage_knowledge' ORDER BY k.id DESC LIMIT 1) AS told ON true
+WHERE coalesce(m.valence, told.valence, s.valence) IS NOT NULL
 
 -- name: find_recent_mood
 -- The mean valence of the newest messages of a platform, the intense ones counting for more.
 SELECT sum(valence * intensity) / nullif(sum(intensity), 0) FROM (
     SELECT s.valence, s.intensity
     FROM messages m JOIN message_state s ON s.message_id = m.id
-    WHERE m.user_id = $1 AND m.platform = $2 AND s.screening <> 'quarantined' AND s.valence IS NOT NULL
+    WHERE m.user_id = $1 AND m.platform = $2 AND s.screening NOT IN ('quarantined', 'withdrawn') AND s.valence IS NOT NULL
         AND coalesce(m.occurred_at, m.created_at) > now() - make_interval(hours => $4)
     ORDER BY coalesce(m.occurred_at, m.created_at) DESC, m.id DESC LIMIT $3
 ) AS newest

@@ -17,14 +17,22 @@ WHERE user_id = $1 AND source = $2 AND store_id = $3 AND native_id = $4
 LIMIT 1
 
 -- name: list_told
--- What agents handed over from a client on a device around a time and no captured turn stands for; one that
--- waited for the database was handed over before it was stored.
-SELECT m.id, m.message, m.trust, coalesce(m.occurred_at, m.created_at) AS created_at
-FROM messages m
-WHERE m.user_id = $1 AND m.role = $2 AND m.platform = $3 AND m.device = $4 AND m.origin = 'asserted'
-  AND coalesce(m.occurred_at, m.created_at) BETWEEN $5 AND $6
+-- What agents handed over from a client on a device within spans of time that lie apart, and no captured turn
+-- stands for; one that waited for the database was handed over before it was stored.
+SELECT m.id, m.role, m.message, m.trust, coalesce(m.occurred_at, m.created_at) AS created_at
+FROM unnest($4::timestamptz[], $5::timestamptz[]) AS span (since, until)
+JOIN messages m ON coalesce(m.occurred_at, m.created_at) BETWEEN span.since AND span.until
+WHERE m.user_id = $1 AND m.platform = $2 AND m.device = $3 AND m.origin = 'asserted'
   AND NOT EXISTS (SELECT FROM collapsed_turns c WHERE c.message_id = m.id)
 ORDER BY coalesce(m.occurred_at, m.created_at), m.id
+
+-- name: find_turns
+-- Which of these turns of a store a message stands for.
+SELECT native_id FROM messages
+WHERE user_id = $1 AND source = $2 AND store_id = $3 AND native_id = ANY ($4::text[])
+UNION
+SELECT native_id FROM collapsed_turns
+WHERE user_id = $1 AND source = $2 AND store_id = $3 AND native_id = ANY ($4::text[])
 
 -- name: collapse_turn
 -- A captured turn is the same as a message; nothing when another turn took that message meanwhile.

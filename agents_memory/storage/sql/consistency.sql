@@ -4,7 +4,8 @@ SELECT (SELECT count(*) FROM messages) AS messages, (SELECT count(*) FROM memori
     (SELECT count(*) FROM patches) AS patches, (SELECT count(*) FROM patch_operations) AS operations,
     (SELECT count(*) FROM sources) AS sources, (SELECT count(*) FROM message_context) AS contexts,
     (SELECT count(*) FROM memories WHERE superseded_by IS NOT NULL) AS superseded,
-    (SELECT count(*) FROM tag_summaries WHERE status = 'active') AS summaries
+    (SELECT count(*) FROM tag_summaries WHERE status = 'active') AS summaries,
+    (SELECT count(*) FROM edges) AS edges
 
 -- name: list_messages_without_state
 -- Messages that no search can find, since their state is missing.
@@ -98,15 +99,23 @@ WHERE s.archived_at IS NOT NULL AND NOT EXISTS (
     WHERE c.message_id = s.message_id AND t.status = 'active')
 ORDER BY id
 
+-- name: list_edges_of_nothing
+-- Items that are linked, of which one end is not there or is another user's.
+SELECT DISTINCT e.from_id AS id FROM edges e
+CROSS JOIN LATERAL (VALUES (e.from_id), (e.to_id)) AS item (id)
+LEFT JOIN memories k ON k.id = item.id LEFT JOIN messages m ON m.id = item.id
+LEFT JOIN tag_summaries t ON t.id = item.id
+WHERE coalesce(k.user_id, m.user_id, t.user_id) IS DISTINCT FROM e.user_id ORDER BY id
+
 -- name: list_hidden_summary_vectors (template)
 -- Summaries that were withdrawn and have vectors.
 SELECT DISTINCT v.summary_id AS id FROM {table} v JOIN tag_summaries t ON t.id = v.summary_id
 WHERE t.status <> 'active' ORDER BY id
 
 -- name: list_hidden_message_vectors (template)
--- Quarantined messages that a search by meaning would still find.
+-- Quarantined or withdrawn messages that a search by meaning would still find.
 SELECT DISTINCT v.message_id AS id FROM {table} v JOIN message_state s ON s.message_id = v.message_id
-WHERE v.searchable AND s.screening = 'quarantined' ORDER BY id
+WHERE v.searchable AND s.screening IN ('quarantined', 'withdrawn') ORDER BY id
 
 -- name: list_hidden_memory_vectors (template)
 -- Memories that no longer hold and have vectors, although nothing waits that would take them away.

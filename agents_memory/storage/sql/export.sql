@@ -68,3 +68,9 @@ SELECT t.id, t.version, u.name AS user, p.name AS project, t.platform, t.private
     t.backend, t.began_at, t.ended_at, t.created_at, t.updated_at
 FROM tag_summaries t JOIN users u ON u.id = t.user_id LEFT JOIN project_tags p ON p.id = t.p_tag
 WHERE $1::timestamptz IS NULL OR t.updated_at >= $1 ORDER BY t.id
+
+-- name: export_edge
+-- Links between items, those that were taken away included.
+SELECT u.name AS user, e.from_id, e.to_id, e.kind, e.weight, e.created_at, e.updated_at, e.removed_at
+FROM edges e JOIN users u ON u.id = e.user_id
+WHERE $1::timestamptz IS NULL OR e.updated_at >= $1 ORDER BY e.user_id, e.from_id, e.to_id, e.kind

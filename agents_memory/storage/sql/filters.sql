@@ -1,6 +1,6 @@
 -- fragment: message_filters
 -- Conditions 1 to 9 on messages `m` with their state `s`.
-m.user_id = $1 AND s.screening <> 'quarantined'
+m.user_id = $1 AND s.screening NOT IN ('quarantined', 'withdrawn')
   AND ($2::bigint[] IS NULL OR s.p_tag = ANY ($2))
   AND ($3::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) >= $3)
   AND ($4::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) < $4)
@@ -23,12 +23,13 @@ v.searchable AND v.user_id = $1
   AND ($9 OR NOT v.archived)
 
 -- fragment: memory_filters
--- Conditions 1 to 5 on memories `m`.
+-- Conditions 1 to 6 on memories `m`; of no device, so that one lets through what is pinned.
 m.user_id = $1 AND m.status = 'active' AND NOT m.private
   AND ($2::bigint[] IS NULL OR m.p_tag = ANY ($2))
   AND ($3::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) >= $3)
   AND ($4::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) < $4)
   AND ($5::text IS NULL OR m.platform = $5)
+  AND ($6::text IS NULL OR m.pinned)
 
 -- fragment: summary_filters
 -- The same conditions on summaries `t`: what was said then is among what they stand for.
@@ -37,6 +38,7 @@ t.user_id = $1 AND t.status = 'active' AND NOT t.private
   AND ($3::timestamptz IS NULL OR t.ended_at >= $3)
   AND ($4::timestamptz IS NULL OR t.began_at < $4)
   AND ($5::text IS NULL OR t.platform = $5)
+  AND $6::text IS NULL
 
 -- fragment: owners_words
 -- What the owner said, of messages `m` with their state `s`: all that a profile may rest on.

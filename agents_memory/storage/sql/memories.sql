@@ -57,7 +57,7 @@ SELECT m.id FROM memories m
 WHERE
 -- include: memory_filters
 ORDER BY coalesce(m.occurred_at, m.created_at) DESC, m.id DESC
-LIMIT $6
+LIMIT $7
 
 -- name: list_pinned_memories
 -- Pinned memories, the weightiest first; pins are always active.

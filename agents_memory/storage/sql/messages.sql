@@ -1,12 +1,42 @@
 -- name: insert_message
 -- The message, its state and its first work in one statement; nothing when it is already there.
+-- A time that the pool's own clock has not reached is unknown: the machine's clock was wrong, and the
+-- message would stand before all others until then.
 WITH added AS (
     INSERT INTO messages (
         intake_id, user_id, platform, model, subagent, subagent_model, subagent_role, device, venue,
         session, role, message, raw_message, origin, trust, cwd, project_hint, source, store_id,
         native_id, redactions, occurred_at, lexemes, lexeme_count)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-        $20, $21, $22, $23::text::tsvector, $24)
+        $20, $21, CASE WHEN $22::timestamptz <= now() + interval '5 minutes' THEN $22 END,
+        $23::text::tsvector, $24)
+    ON CONFLICT DO NOTHING
+    RETURNING id, intake_id, created_at
+), state AS (
+    INSERT INTO message_state (message_id) SELECT id FROM added
+), queued AS (
+    INSERT INTO work (item_id, stage) SELECT id, $25 FROM added
+)
+SELECT id, intake_id, created_at FROM added
+
+-- name: insert_messages
+-- Many messages in the order given, with their state and first work; those that are already there are left out.
+WITH added AS (
+    INSERT INTO messages (
+        intake_id, user_id, platform, model, subagent, subagent_model, subagent_role, device, venue,
+        session, role, message, raw_message, origin, trust, cwd, project_hint, source, store_id,
+        native_id, redactions, occurred_at, lexemes, lexeme_count)
+    SELECT intake_id, $2, platform, model, subagent, subagent_model, subagent_role, device, venue,
+        session, role, message, raw_message, origin, trust, cwd, project_hint, source, store_id,
+        native_id, redactions, CASE WHEN occurred_at <= now() + interval '5 minutes' THEN occurred_at END,
+        lexemes::tsvector, lexeme_count
+    FROM unnest($1::uuid[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::text[], $8::text[],
+        $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
+        $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::integer[],
+        $22::timestamptz[], $23::text[], $24::integer[])
+        AS given (intake_id, platform, model, subagent, subagent_model, subagent_role, device, venue,
+            session, role, message, raw_message, origin, trust, cwd, project_hint, source, store_id,
+            native_id, redactions, occurred_at, lexemes, lexeme_count)
     ON CONFLICT DO NOTHING
     RETURNING id, intake_id, created_at
 ), state AS (
@@ -20,7 +50,8 @@ SELECT id, intake_id, created_at FROM added
 -- The row that an insert ran into: the same intake, or the same turn of the same store; and whether it
 -- says the same.
 SELECT id, intake_id, created_at,
-    role = $6 AND message = $7 AND occurred_at IS NOT DISTINCT FROM $8 AS identical
+    role = $6 AND message = $7 AND (occurred_at IS NOT DISTINCT FROM $8
+        OR occurred_at IS NULL AND $8 > created_at + interval '5 minutes') AS identical
 FROM messages
 WHERE intake_id = $1
    OR (user_id = $2 AND source = $3 AND store_id = $4 AND native_id = $5)
@@ -58,8 +89,10 @@ FROM messages m JOIN message_state s ON s.message_id = m.id
 WHERE m.id = ANY ($1::bigint[])
 
 -- name: settle_screening
--- The outcome of the screen pass.
-UPDATE message_state SET screening = $2 WHERE message_id = $1
+-- The outcome of the screen pass, or the owner's word; what its source took back stays so.
+UPDATE message_state SET screening = CASE
+    WHEN $2 = 'clear' AND EXISTS (SELECT FROM withdrawals WHERE message_id = $1) THEN 'withdrawn' ELSE $2 END
+WHERE message_id = $1
 
 -- name: settle_tags
 -- What the tag pass found; a pin or an archive mark is not touched, nor a project that a person chose, and a

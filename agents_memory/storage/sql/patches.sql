@@ -1,9 +1,9 @@
 -- name: find_ground
 -- What a patch needs before it is written: fresh ids, which of the cited messages of this user exist and
--- are not quarantined, the text of those that no pass has screened yet, and an active memory that says what
+-- are not quarantined, the text of those that may never have been screened, and an active memory that says what
 -- is to be added.
 SELECT now() AS now, fresh.ids, same.id AS same_id, m.id, m.role, m.trust,
-    CASE WHEN s.screening = 'unscreened' THEN m.message END AS unscreened
+    CASE WHEN s.screening IN ('unscreened', 'withdrawn') THEN m.message END AS unscreened
 FROM (SELECT ARRAY(SELECT nextval('item_id') FROM generate_series(1, $3)) AS ids) AS fresh
 LEFT JOIN (messages m JOIN message_state s ON s.message_id = m.id AND s.screening <> 'quarantined')
     ON m.id = ANY ($1::bigint[]) AND m.user_id = $2

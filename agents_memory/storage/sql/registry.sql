@@ -8,7 +8,7 @@ SELECT t.id, t.name, t.description, t.kind, t.origin, a.name AS alias_of, coales
 FROM project_tags t
 LEFT JOIN project_tags a ON a.id = t.alias_of
 LEFT JOIN (SELECT p_tag, count(*) AS messages FROM message_state
-           WHERE p_tag IS NOT NULL AND screening <> 'quarantined' GROUP BY p_tag) n ON n.p_tag = t.id
+           WHERE p_tag IS NOT NULL AND screening NOT IN ('quarantined', 'withdrawn') GROUP BY p_tag) n ON n.p_tag = t.id
 ORDER BY coalesce(n.messages, 0) DESC, t.name
 
 -- name: list_aliases

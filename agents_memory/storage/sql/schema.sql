@@ -61,11 +61,15 @@ GRANT INSERT, UPDATE ON {schema}.activations TO {role};
 -- The hot path adds and reads; it changes no state of a message. Capture runs as this role too.
 GRANT USAGE ON SCHEMA {schema} TO {role};
 GRANT INSERT ON {schema}.captures, {schema}.collapsed_turns TO {role};
+-- What its source edited or deleted leaves everyday search, by the owner's function only.
+GRANT EXECUTE ON FUNCTION {schema}.withdraw_message(bigint, bigint) TO {role};
 GRANT UPDATE ON {schema}.captures TO {role};
 -- The registry of projects is its users': they add to it and decide what the daemon suggests.
 GRANT INSERT (name, description, origin), UPDATE (description, alias_of) ON {schema}.project_tags TO {role};
 GRANT UPDATE (status, decided_at, decided_by) ON {schema}.tag_suggestions TO {role};
 GRANT INSERT ON {schema}.tag_changes TO {role};
+-- Links are taken away, and never deleted.
+GRANT INSERT, UPDATE (weight, updated_at, removed_at) ON {schema}.edges TO {role};
 
 -- name: grant_cold (template)
 -- The daemon also settles work, keeps what is derived, and books what models cost.

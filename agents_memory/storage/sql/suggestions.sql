@@ -114,7 +114,7 @@ WHERE s.kind = 'new' AND s.status = 'confirmed' AND s.filed_at IS NULL ORDER BY 
 UPDATE message_state SET p_tag = $1, p_tag_kept = true
 WHERE message_id IN (
     SELECT message_id FROM message_state
-    WHERE p_tag IS NULL AND d_tags <> '{}' AND d_tags @> ARRAY[$2::text] AND screening <> 'quarantined'
+    WHERE p_tag IS NULL AND d_tags <> '{}' AND d_tags @> ARRAY[$2::text] AND screening NOT IN ('quarantined', 'withdrawn')
       AND NOT p_tag_kept
     ORDER BY message_id LIMIT $3 FOR UPDATE)
 RETURNING message_id

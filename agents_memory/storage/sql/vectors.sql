@@ -73,16 +73,16 @@ DELETE FROM {table} WHERE message_id = $1
 INSERT INTO {table} (message_id, chunk, content_hash, user_id, platform, role, device, venue, p_tag,
     pinned, archived, searchable, said_at, embedding)
 SELECT m.id, $2, $3, m.user_id, m.platform, m.role, m.device, m.venue, s.p_tag, s.pinned,
-    s.archived_at IS NOT NULL, s.screening <> 'quarantined', coalesce(m.occurred_at, m.created_at), $4
+    s.archived_at IS NOT NULL, s.screening NOT IN ('quarantined', 'withdrawn'), coalesce(m.occurred_at, m.created_at), $4
 FROM messages m JOIN message_state s ON s.message_id = m.id WHERE m.id = $1
 
 -- name: sync_message_vectors (template)
 -- Copies the filter columns again after the state of a message changed.
 UPDATE {table} v SET p_tag = s.p_tag, pinned = s.pinned, archived = s.archived_at IS NOT NULL,
-    searchable = s.screening <> 'quarantined'
+    searchable = s.screening NOT IN ('quarantined', 'withdrawn')
 FROM message_state s WHERE s.message_id = v.message_id AND v.message_id = $1
   AND (v.p_tag, v.pinned, v.archived, v.searchable)
-      IS DISTINCT FROM (s.p_tag, s.pinned, s.archived_at IS NOT NULL, s.screening <> 'quarantined')
+      IS DISTINCT FROM (s.p_tag, s.pinned, s.archived_at IS NOT NULL, s.screening NOT IN ('quarantined', 'withdrawn'))
 
 -- name: search_message_vectors (template)
 -- The nearest messages by an exact scan of all rows that match the filters; the best chunk counts.
@@ -182,14 +182,15 @@ ON CONFLICT DO NOTHING
 
 -- name: search_memory_vectors (template)
 -- The nearest active memories by an exact scan of all rows that match the filters.
-SELECT v.memory_id AS id, 1 - min(v.embedding <=> $7) AS cosine
+SELECT v.memory_id AS id, 1 - min(v.embedding <=> $8) AS cosine
 FROM {table} v JOIN memories m ON m.id = v.memory_id
 WHERE v.searchable AND v.user_id = $1 AND m.status = 'active'
   AND ($2::bigint[] IS NULL OR v.p_tag = ANY ($2))
   AND ($3::timestamptz IS NULL OR v.said_at >= $3)
   AND ($4::timestamptz IS NULL OR v.said_at < $4)
   AND ($5::text IS NULL OR v.platform = $5)
-GROUP BY v.memory_id ORDER BY min(v.embedding <=> $7), v.memory_id DESC LIMIT $6
+  AND ($6::text IS NULL OR m.pinned)
+GROUP BY v.memory_id ORDER BY min(v.embedding <=> $8), v.memory_id DESC LIMIT $7
 
 -- name: compare_memories (template)
 -- The cosine of the query with given memories; those without a vector are left out.
@@ -210,11 +211,11 @@ SELECT EXISTS (SELECT FROM {table} WHERE summary_id = $1)
 
 -- name: search_summary_vectors (template)
 -- The nearest summaries by an exact scan; there is one for many messages.
-SELECT v.summary_id AS id, 1 - min(v.embedding <=> $7) AS cosine
+SELECT v.summary_id AS id, 1 - min(v.embedding <=> $8) AS cosine
 FROM {table} v JOIN tag_summaries t ON t.id = v.summary_id
 WHERE
 -- include: summary_filters
-GROUP BY v.summary_id ORDER BY min(v.embedding <=> $7), v.summary_id DESC LIMIT $6
+GROUP BY v.summary_id ORDER BY min(v.embedding <=> $8), v.summary_id DESC LIMIT $7
 
 -- name: compare_summaries (template)
 -- The cosine of the query with given summaries; those without a vector are left out.

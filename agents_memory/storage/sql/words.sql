@@ -92,29 +92,29 @@ SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 
 -- The newest active memories that match the filters and hold a word that was chosen, and some more given
 -- by id. For each, how often it holds which word asked for, and its length.
 WITH found AS MATERIALIZED (
-    (SELECT m.id FROM memories m WHERE m.lexemes @@ $7::text::tsquery AND
+    (SELECT m.id FROM memories m WHERE m.lexemes @@ $8::text::tsquery AND
 -- include: memory_filters
-    ORDER BY m.id DESC LIMIT $6)
-    UNION SELECT unnest($8::bigint[])
+    ORDER BY m.id DESC LIMIT $7)
+    UNION SELECT unnest($9::bigint[])
 )
 SELECT m.id, m.lexeme_count AS length, held.position, held.count
 FROM memories m CROSS JOIN LATERAL (
-    SELECT a.position, width_bucket(ts_rank('{1,1,1,1}', m.lexemes, a.word)::float8, $10::float8[]) AS count
-    FROM unnest($9::text[]::tsquery[]) WITH ORDINALITY AS a (word, position)
+    SELECT a.position, width_bucket(ts_rank('{1,1,1,1}', m.lexemes, a.word)::float8, $11::float8[]) AS count
+    FROM unnest($10::text[]::tsquery[]) WITH ORDINALITY AS a (word, position)
     WHERE m.lexemes @@ a.word OFFSET 0) AS held
 WHERE m.id = ANY (ARRAY(SELECT id FROM found))
 
 -- name: find_summaries_by_words
 -- The same of summaries.
 WITH found AS MATERIALIZED (
-    (SELECT t.id FROM tag_summaries t WHERE t.lexemes @@ $7::text::tsquery AND
+    (SELECT t.id FROM tag_summaries t WHERE t.lexemes @@ $8::text::tsquery AND
 -- include: summary_filters
-    ORDER BY t.id DESC LIMIT $6)
-    UNION SELECT unnest($8::bigint[])
+    ORDER BY t.id DESC LIMIT $7)
+    UNION SELECT unnest($9::bigint[])
 )
 SELECT t.id, t.lexeme_count AS length, held.position, held.count
 FROM tag_summaries t CROSS JOIN LATERAL (
-    SELECT a.position, width_bucket(ts_rank('{1,1,1,1}', t.lexemes, a.word)::float8, $10::float8[]) AS count
-    FROM unnest($9::text[]::tsquery[]) WITH ORDINALITY AS a (word, position)
+    SELECT a.position, width_bucket(ts_rank('{1,1,1,1}', t.lexemes, a.word)::float8, $11::float8[]) AS count
+    FROM unnest($10::text[]::tsquery[]) WITH ORDINALITY AS a (word, position)
     WHERE t.lexemes @@ a.word OFFSET 0) AS held
 WHERE t.id = ANY (ARRAY(SELECT id FROM found))

@@ -9,20 +9,19 @@ from pydantic import Field
 
 from agents_memory.domain.dates import DateRange, parse_date_range
 from agents_memory.domain.errors import Refusal
-from agents_memory.domain.fencing import escape
 from agents_memory.domain.filters import Filters
 from agents_memory.domain.tags import normalise_tag
 from agents_memory.domain.text import repair
-from hot.answers import Here, Item, SearchAnswer
+from hot.answers import Here, SearchAnswer
 from hot.app import App
 from hot.present import render_search
 from hot.session import platform_name
 from hot.toolkit import client_name, make_tool
 from hot.toolsets.arguments import Count
+from hot.toolsets.items import item_of
 
 if TYPE_CHECKING:
     from agents_memory.services.recall import RecallAnswer
-    from agents_memory.services.recalled import RecalledItem
 
 EVERYWHERE = "*"
 
@@ -171,30 +170,5 @@ def _answer(app: App, found: "RecallAnswer", here: Here) -> SearchAnswer:
         count=len(found.items),
         left_out=found.left_out or None,
         note=found.note,
-        results=[_item(app, item) for item in found.items],
-    )
-
-
-def _item(app: App, item: "RecalledItem") -> Item:
-    return Item(
-        id=item.id,
-        kind=item.kind,
-        at=app.moment(item.said_at),
-        until=None if item.until is None else app.moment(item.until),
-        text=escape(item.text),
-        truncated=item.truncated or None,
-        role=item.role,
-        subject=item.subject,
-        version=item.version,
-        project=item.project,
-        platform=item.platform,
-        model=item.model,
-        device=item.device,
-        venue=item.venue,
-        trust=item.trust,
-        pinned=item.pinned or None,
-        tags=list(item.tags) or None,
-        score=item.score,
-        similarity=item.similarity,
-        messages=list(item.messages) or None,
+        results=[item_of(app, item) for item in found.items],
     )

@@ -32,3 +32,16 @@ def test_everything_is_told_and_each_thing_that_is_left_to_do() -> None:
 def test_nothing_found_is_said() -> None:
     assert render(Report(ran=False, changed={}, left={})) == "nothing to erase"
     assert render(Report(ran=True, changed={}, left={}, already=True)) == "it is erased already"
+
+
+def test_secrets_are_told_by_kind() -> None:
+    report = Report(
+        ran=False,
+        changed={"messages.message": 3},
+        left={},
+        kinds={"github_token": 2, "password": 4},
+    )
+    assert render(report).splitlines() == [
+        "messages.message  3",
+        "secrets in these rows, by kind: github_token 2, password 4",
+    ]

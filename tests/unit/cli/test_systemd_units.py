@@ -34,8 +34,6 @@ DAEMONS = [name for name in SERVICES if "cold" in name]
 # Tenths of systemd's measure of exposure, 0 (least) to 100. A user's manager cannot drop what it
 # does not have, which counts as exposure; the tunnel can have no namespaces.
 MOST_EXPOSED = {"system": 15, "user": 46, "tunnel": 75}
-# Named by DESIGN; its command comes with the Buzz ingest.
-COMING = {"buzz-ingest"}
 SECTIONS = {"service": {"Unit", "Service", "Install"}, "timer": {"Unit", "Timer", "Install"}}
 PROGRAMS = {
     "system": "/opt/agents-memory/venv/bin/mcp-agents-memory",
@@ -108,7 +106,7 @@ def test_every_block_of_choices_is_under_a_comment(name: str) -> None:
 def test_it_starts_a_command_that_exists_from_an_environment_of_its_own(name: str) -> None:
     program, command = service(name)["ExecStart"].split()
     assert program == PROGRAMS[mode_of(name)]
-    assert command in {*COMMANDS, *COMING}
+    assert command in COMMANDS
     assert f"agents-memory-{'cold' if command == 'coldpath' else command}.service" in name
 
 

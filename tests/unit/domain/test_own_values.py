@@ -7,6 +7,7 @@ from agents_memory.settings.capturing import CAPTURE_CLIENTS
 from agents_memory.storage import erasing
 from cold.passes import alias_suggestions, duplicates, librarian
 from hot.session import PLATFORMS, UNKNOWN_PLATFORM
+from hot.toolsets.mind import remember, revise
 from hot.toolsets.patch import operations
 from ingest import storing
 
@@ -23,7 +24,10 @@ def test_every_value_that_a_writer_of_ours_uses_is_listed() -> None:
             knowledge.ACTOR, operations.ACTOR, duplicates.ACTOR, librarian.ACTOR,
             alias_suggestions.DAEMON, "owner",
         },
-        "tool": {knowledge.TOOL, operations.TOOL, "cli", "redact", "compare_memory", "librarian"},
+        "tool": {
+            knowledge.TOOL, operations.TOOL, remember.TOOL, revise.TOOL,
+            "cli", "redact", "compare_memory", "librarian",
+        },
     }  # fmt: skip
     for field, values in written.items():
         assert values <= OWN_VALUES[field], field

@@ -49,7 +49,7 @@ TOKENS = {
     "age_key": "AGE-SECRET-KEY-1" + made_up(58, BECH32.upper()),
     "nostr_key": "nsec1" + made_up(58, BECH32),
     "api_key": "gsk_" + made_up(52),
-    "api_key ": "hvs." + made_up(24),
+    "vault_token": "hvs." + made_up(24),
 }
 
 
@@ -123,6 +123,34 @@ SECRETS = [
     f"-----BEGIN RSA PRIVATE KEY-----\n{PEM_BODY}\n-----END RSA PRIVATE KEY-----",
     f"-----BEGIN OPENSSH PRIVATE KEY-----\n{PEM_BODY}",
     f"-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: x\n\n{PEM_BODY}\n(cut)",
+    "The admin password for the router: Tr0ub4dor&3",
+    "I set the password of the NAS to **Tr0ub4dor&3** yesterday",
+    "Log in as mara with password Tr0ub4dor&3 and wait",
+    "Zugangsdaten: mara / Tr0ub4dor&3",
+    "把密码改成Tr0ub4dor&3了",
+    "ログインパスワードは「Tr0ub4dor&3」です。",
+    "Entra con la contraseña Tr0ub4dor&3.",
+    "password:\nTr0ub4dor&3",
+    "ENV REDIS_PASSWORD Tr0ub4dor&3",
+    "ALTER ROLE app WITH LOGIN PASSWORD 'Tr0ub4dor&3';",
+    "CREATE USER app IDENTIFIED BY 'Tr0ub4dor&3';",
+    'let password: &str = "Tr0ub4dor&3";',
+    'variable "db_password" {\n  type = string\n  default = "Tr0ub4dor&3"\n}',
+    '<add key="DbPassword" value="Tr0ub4dor&3" />',
+    "<password>Tr0ub4dor&3</password>",
+    "define('DB_PASSWORD', 'Tr0ub4dor&3');",
+    'auth=("mara", "Tr0ub4dor&3")',
+    "mysql -u root -pTr0ub4dor&3 shop",
+    "sshpass -p Tr0ub4dor&3 ssh host",
+    "echo 'Tr0ub4dor&3' | sudo -S true",
+    "db.example.com:5432:shop:app:Tr0ub4dor&3",
+    f"The API key for staging is {made_up(32)}.",
+    f"Cookie: theme=dark; sessionid={made_up(40)}; lang=de",
+    f"https://host/a.csv?sp=r&sig={made_up(40)}",
+    f"gh secret set DEPLOY_KEY --body {made_up(40)}",
+    "Card number: 4716 9038 5274 1604, expires 09/28",
+    "My seed phrase: " + " ".join(["zebra", "wisdom", "actor"] * 4),
+    "> -----BEGIN PRIVATE KEY-----\n> " + PEM_BODY.replace("\n", "\n> "),
     "-----BEGIN PRIVATE KEY-----\\n"
     + PEM_BODY.replace("\n", "\\n")
     + "\\n-----END PRIVATE KEY-----",
@@ -143,6 +171,8 @@ def test_a_secret_is_replaced(text: str) -> None:
         "supersecret",
         "odW50",
         "cret9",
+        "4716",
+        "zebra",
     ):
         assert secret not in redacted.text
     for line in PEM_BODY.split("\n"):
@@ -152,6 +182,21 @@ def test_a_secret_is_replaced(text: str) -> None:
 
 
 HARMLESS = [
+    "the password for the router is in the vault",
+    "the password was changed on 2026-11-02T08:11:00Z",
+    "the token for the build is 550e8400-e29b-41d4-a716-446655440000",
+    "the password is checked in auth/views2.py",
+    "Failed password for invalid user admin from 203.0.113.7 port 51234 ssh2",
+    "the password is hashed with argon2id-v19",
+    "set the password to something with 12 characters",
+    "token: see getUser2Token() in auth.ts",
+    "private_key: Ed25519PrivateKey | Ed448PrivateKey",
+    "private_key: PKCS7PrivateKeyTypes,",
+    "The test card is 4242 4242 4242 4242.",
+    "card 4716 9038 5274 1600 is mistyped",
+    "seed phrase: never show it to anybody, not even when the support asks you for all of it",
+    "Cookie: theme=dark; lang=de",
+    "https://host/search?key=name&page=2",
     "I forgot my password again",
     "the password is wrong",
     "Password: required",
@@ -280,6 +325,13 @@ def test_a_long_secret_goes_to_its_end() -> None:
     assert redact(f"Authorization: Bearer {long}").text == (
         "Authorization: Bearer [redacted:authorization]"
     )
+
+
+@pytest.mark.parametrize("join", ["\n", "\\\n", '"\n    "', "\n> "])
+def test_a_key_that_was_broken_into_two_lines_goes_whole(join: str) -> None:
+    key = TOKENS["anthropic_key"]
+    redacted = redact(f"{key[:50]}{join}{key[50:]}\nthen")
+    assert redacted.text == "[redacted:anthropic_key]\nthen"
 
 
 def test_counts_name_kinds_and_numbers_only() -> None:

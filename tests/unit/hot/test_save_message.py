@@ -1,11 +1,14 @@
 """save_message."""
 
+import asyncio
+from pathlib import Path
+
 import pytest
 
 from agents_memory.domain.fencing import fence
 from agents_memory.storage import captures, messages
 from agents_memory.storage.connections import Database
-from tests.unit.hot.conftest import House, Talk
+from tests.unit.hot.conftest import House, Talk, held, text_of
 
 
 async def test_a_saved_turn_is_acknowledged_and_found_at_once(talk: Talk) -> None:
@@ -109,6 +112,62 @@ async def test_malformed_calls_say_what_is_wrong(
     alone: Talk, arguments: dict[str, object], said: str
 ) -> None:
     assert said in await alone.malformed("save_message", **arguments)
+
+
+async def test_without_a_database_a_turn_is_queued_and_both_forms_say_what_that_means(
+    alone: Talk,
+) -> None:
+    """F103."""
+    token = "ghp_" + "a1B2" * 9
+    result = await alone.call("save_message", role="user", message=f"use {token} today")
+    queued = result.structured_content
+    assert queued is not None
+    assert (queued["ok"], queued["stored"], queued["queued"]) == (True, False, True)
+    assert "id" not in queued
+    assert sum(queued["redactions"].values()) == 1
+    assert queued["created_at"] == "2026-11-20T13:00:00+01:00"
+    assert "there is no database in this test" in queued["note"]
+    for part in (queued["intake_id"], "Do not save it again", "queued"):
+        assert part in text_of(result)
+
+
+async def test_what_is_refused_is_refused_without_a_database_too(alone: Talk) -> None:
+    assert (await alone.refused("save_message", role="user", message=" "))["code"] == (
+        "INVALID_INPUT"
+    )
+
+
+async def test_a_full_spool_is_a_refusal(tmp_path: Path, era: str) -> None:
+    """F103: SPOOL_MAX_MB holds."""
+    async with held(House(None, tmp_path, era), spool_max_mb=1) as talk:
+        assert (await talk.ask("save_message", role="user", message="x" * 900_000))["queued"]
+        error = await talk.refused("save_message", role="user", message="y" * 900_000)
+        assert error["code"] == "LIMIT_EXCEEDED"
+        assert error["details"] == {"limit_bytes": 2**20}
+        assert "nothing was stored" in error["message"]
+        assert (await talk.ask("save_message", role="user", message="small"))["queued"]
+
+
+async def test_a_disk_that_cannot_be_written_is_a_refusal(tmp_path: Path, era: str) -> None:
+    blocked = tmp_path / "blocked"
+    blocked.write_text("no folder")
+    async with held(House(None, tmp_path, era), data_dir=blocked) as talk:
+        error = await talk.refused("save_message", role="user", message="Hi")
+        assert error["code"] == "DATABASE_UNAVAILABLE"
+        assert "Nothing was stored" in error["message"]
+
+
+async def test_a_turn_that_waited_is_found_when_the_database_is_back(
+    tmp_path: Path, era: str, hot_database: Database
+) -> None:
+    async with held(House(None, tmp_path, era)) as away:
+        await away.ask("save_message", role="user", message="Kafka is gone.")
+    async with held(House(hot_database, tmp_path, era)) as back:
+        async with asyncio.timeout(60):
+            while not (await back.ask("search_memory", query="kafka"))["count"]:
+                pass
+        stored = await back.ask("save_message", role="user", message="Redis too.")
+        assert stored.get("stored") or stored.get("queued")
 
 
 async def test_a_captured_session_needs_no_saving(talk: Talk, hot_database: Database) -> None:

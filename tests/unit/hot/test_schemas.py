@@ -124,7 +124,7 @@ async def test_all_definitions_together_stay_small(tools: list[Tool]) -> None:
 
 
 async def test_a_toolset_that_is_not_there_is_a_wrong_setting(tmp_path: Path) -> None:
-    app = House(None, tmp_path, "auto").app(toolsets=("core", "mind"))
+    app = House(None, tmp_path, "auto").app(toolsets=("core", "episodes"))
     with pytest.raises(ConfigurationError, match="it has core"):
         build_server(app)
     await app.close()

@@ -16,7 +16,7 @@ from ingest import following
 from ingest.batch import Transcript
 from ingest.cursor import Positions
 from ingest.finding import Found
-from ingest.following import BEAT_S, LIVE_S, QUIET_S, Follower
+from ingest.following import BEAT_S, LIVE_S, QUIET_S, REST_S, Follower
 from ingest.opening import open_transcript
 from ingest.records import Record
 from tests.fakes import ManualClock
@@ -68,6 +68,13 @@ class Place:
         self.clock.advance(after)
         before = len(self.kept)
         await self.follower.look(self.keep, self.beat)
+        return texts(self.kept[before:])
+
+    async def glance(self, *, after: float = 0.2) -> list[str]:
+        """What is kept of a glance, `after` seconds later."""
+        self.clock.advance(after)
+        before = len(self.kept)
+        await self.follower.glance(self.keep)
         return texts(self.kept[before:])
 
 
@@ -151,6 +158,38 @@ async def test_an_ended_answer_is_kept_in_the_next_round(place: Place) -> None:
     place.follower.begin()
     place.append("one", jsonl(place.write.answer("Ended.", key="m1", stop="end_turn")))
     assert [*await place.look(), *await place.look()] == ["Ended."]
+
+
+async def test_a_glance_follows_who_speaks_now_and_leaves_new_sessions_to_the_next_look(
+    place: Place,
+) -> None:
+    place.follower.begin()
+    place.say("One.")
+    assert await place.look() == ["One."]
+    place.say("Two.")
+    place.say("Elsewhere.", session="two")
+    assert await place.glance() == ["Two."]
+    assert await place.look() == ["Elsewhere."]
+
+
+async def test_a_glance_keeps_an_ended_answer_once_nothing_is_added_for_a_moment(
+    place: Place,
+) -> None:
+    place.follower.begin()
+    place.say("Go.")
+    await place.look()
+    place.append("one", jsonl(place.write.answer("Done.", key="m1", stop="end_turn")))
+    assert await place.glance() == []
+    assert await place.glance(after=REST_S / 2) == []
+    assert await place.glance(after=REST_S) == ["Done."]
+
+
+async def test_a_glance_at_a_file_that_is_gone_finds_nothing(place: Place) -> None:
+    place.follower.begin()
+    path = place.say("One.")
+    await place.look()
+    path.unlink()
+    assert await place.glance() == []
 
 
 async def test_one_bad_file_stops_no_other_and_is_tried_again(

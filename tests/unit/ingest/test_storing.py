@@ -73,7 +73,13 @@ def test_a_time_in_the_future_is_a_wrong_clock_and_unknown() -> None:
 
 
 def told(text: str, **changes: Any) -> Told:
-    fields = {"id": 1, "text": text, "trust": Trust.AGENT, "created_at": NOON}
+    fields = {
+        "id": 1,
+        "role": Role.USER,
+        "text": text,
+        "trust": Trust.AGENT,
+        "created_at": NOON,
+    }
     return Told(**{**fields, **changes})
 
 

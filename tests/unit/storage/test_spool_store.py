@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 
 from agents_memory.domain.messages import Accepted
-from agents_memory.storage.spool import segment, store
+from agents_memory.storage.spool import store
 from agents_memory.storage.spool.frames import scan
 from agents_memory.storage.spool.record import Waiting
 from agents_memory.storage.spool.store import Spool, SpoolFull, SpoolUnusable
@@ -196,16 +196,16 @@ def test_a_full_disk_adds_nothing_and_spoils_nothing(
     spool.append(waiting("before"))
 
     def half(descriptor: int, data: memoryview, at: int) -> int:
-        monkeypatch.setattr(segment.os, "pwrite", full)
+        monkeypatch.setattr(os, "pwrite", full)
         return real(descriptor, data[: len(data) // 2], at)
 
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(segment.os, "pwrite", half)
+    monkeypatch.setattr(os, "pwrite", half)
     with pytest.raises(SpoolUnusable, match="No space left"):
         spool.append(waiting("lost"))
-    monkeypatch.setattr(segment.os, "pwrite", real)
+    monkeypatch.setattr(os, "pwrite", real)
     spool.append(waiting("after"))
     assert texts(spool) == ["before", "after"]
 
@@ -220,7 +220,7 @@ def test_a_turn_that_may_not_be_on_the_disk_is_not_acknowledged(
         raise OSError(errno.EIO, "Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr(segment.os, "fsync", broken)
+        patch.setattr(os, "fsync", broken)
         with pytest.raises(SpoolUnusable, match="Input/output"):
             spool.append(waiting("in doubt"))
     assert texts(spool) == ["before"]
@@ -237,7 +237,7 @@ def test_the_file_and_its_name_are_on_the_disk_before_the_answer(
         synced.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")))
         real(descriptor)
 
-    monkeypatch.setattr(segment.os, "fsync", noted)
+    monkeypatch.setattr(os, "fsync", noted)
     spool = make()
     spool.append(waiting("one"))
     folder = Path(os.path.realpath(spool.folder))

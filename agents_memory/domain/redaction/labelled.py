@@ -1,0 +1,72 @@
+"""What is a secret only beside a word that says so: payment cards and the phrases of wallets."""
+
+import re
+from collections.abc import Iterator
+
+from agents_memory.domain.redaction.marks import put_marks
+
+_CARD_WORDS = (
+    *("card", "karte", "tarjeta", "carte", "visa"),
+    *("卡号", "卡號", "信用卡", "カード", "카드"),
+)
+_CARD = re.compile(
+    r"(?<![0-9A-Za-z.-])[2-6][0-9]{3}([ -]?)[0-9]{4}\1[0-9]{4}\1[0-9]{4}(?![0-9A-Za-z-])"
+)
+# Numbers that payment services publish for tests.
+_TEST_CARDS = re.compile(
+    r"4(?:242){2}|4242|4111|4000|5555555555554444|5200828282828210|[2-6]000000"
+)
+_PHRASE_WORDS = (
+    "phrase",
+    "words",
+    "mnemonic",
+    "助记词",
+    "助記詞",
+    "ニーモニック",
+    "니모닉",
+    "frase",
+)
+# Any of the 2,048 words of BIP 39 has three to eight letters; a phrase has 12, 15, 18, 21 or 24.
+_PHRASE = re.compile(
+    r"(?:(?:seed|recovery|secret|backup|wallet|mnemonic)[ _-](?:phrase|words)|mnemonic|助记词"
+    r"|助記詞|ニーモニック|니모닉|frase (?:semilla|de recuperación))"
+    r"(?:[ \t]?(?:is|ist|es|是|は|[:=：＝])|[\"'`])[\s:\"'`=是は：]{0,8}"
+    r"((?:[a-z]{3,8}[ \t,\n]{1,2}){11,23}[a-z]{3,8})(?![a-z])",
+    re.IGNORECASE,
+)
+# Words of sentences that are not in that list.
+_PROSE = frozenset(
+    ("the", "and", "for", "your", "are", "was", "has", "not", "from", "der", "die", "und", "los")
+)
+
+
+def may_hold_labelled(_: str, lowered: str) -> bool:
+    """Whether a card or a wallet's phrase is spoken of."""
+    return any(map(lowered.__contains__, (*_CARD_WORDS, *_PHRASE_WORDS)))
+
+
+def replace_labelled(text: str, found: dict[str, int]) -> str:
+    """Replaces the words of a wallet, and card numbers whose check digit holds."""
+    phrases = (
+        (*match.span(1), "wallet_phrase")
+        for match in _PHRASE.finditer(text)
+        if _PROSE.isdisjoint(match[1].lower().split())
+    )
+    text = put_marks(text, phrases, found)
+    return put_marks(text, _cards(text), found)
+
+
+def _cards(text: str) -> Iterator[tuple[int, int, str]]:
+    for match in _CARD.finditer(text):
+        said = text[max(0, match.start() - 40) : match.start()].lower()
+        digits = re.sub("[ -]", "", match[0])
+        if any(map(said.__contains__, _CARD_WORDS)) and _holds(digits):
+            yield *match.span(), "card_number"
+
+
+def _holds(digits: str) -> bool:
+    """Luhn's check (ISO/IEC 7812-1)."""
+    if _TEST_CARDS.match(digits):
+        return False
+    doubled = (sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
+    return (sum(doubled) + sum(map(int, digits[::-2]))) % 10 == 0

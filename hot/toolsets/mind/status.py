@@ -1,0 +1,47 @@
+"""status: how much there is, and how it is doing."""
+
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.tools import Tool
+from mcp.types import ToolAnnotations
+
+from agents_memory.domain.errors import Refusal
+from hot.app import App
+from hot.toolkit import make_tool
+from hot.toolsets.mind.answers import StatusAnswer
+from hot.toolsets.mind.present import render_status
+
+DESCRIPTION = """\
+Count what is remembered and say what does not work.
+
+Call it when the user asks about the memory itself, or when recall seems wrong.
+
+Returns `counts`: messages, summaries, memories (active), superseded, removed, pinned, unresolved \
+(open promises), fading, edges, surfaced (shown) and used: the number to watch, since only cite \
+raises it and what is never used fades. `kinds` counts active memories of each kind, `health` says \
+what is wrong; empty is good."""
+
+
+def tool(app: App) -> Tool:
+    """The tool over `Upkeep.count`."""
+
+    async def status(context: Context) -> StatusAnswer | Refusal:
+        services = await app.services()
+        counted = await services.upkeep.count(services.user_id)
+        at = counted.recomputed_at
+        return StatusAnswer(
+            counts=dict(counted.counts),
+            kinds=dict(counted.kinds),
+            recomputed_at=None if at is None else app.moment(at),
+            health=await services.health(),
+        )
+
+    return make_tool(
+        status,
+        answer=StatusAnswer,
+        render=render_status,
+        title="State of the memory",
+        description=DESCRIPTION,
+        annotations=ToolAnnotations(
+            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+        ),
+    )

@@ -1,0 +1,54 @@
+"""Redaction on the labelled set of the benchmark: what it takes out, and what it leaves alone."""
+
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from agents_memory.domain.redaction import redact
+from bench.redaction_set import HALVES, Case, cases
+
+
+@cache
+def _judged() -> list[tuple[Case, bool]]:
+    """Every case, and whether it was judged rightly."""
+    return [(case, _right(case)) for case in cases()]
+
+
+def _right(case: Case) -> bool:
+    text = redact(case.text).text
+    return not case.leaks(text) if case.secrets else text == case.text
+
+
+def test_the_set_is_the_same_each_time_and_every_case_holds_what_it_says() -> None:
+    everything = cases()
+    assert everything == cases()
+    assert sum(bool(case.secrets) for case in everything) >= 300
+    assert sum(not case.secrets for case in everything) >= 1_000
+    for case in everything:
+        assert all(secret in case.text for secret in case.secrets), case.shape
+        assert case.leaks(case.text) == bool(case.secrets)
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_98_of_100_secrets_go(half: str) -> None:
+    """F108, J6"""
+    right = [right for case, right in _judged() if case.secrets and case.half == half]
+    assert sum(right) / len(right) >= 0.98
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_998_of_1000_texts_that_only_look_like_secrets_stay(half: str) -> None:
+    """F108"""
+    right = [right for case, right in _judged() if not case.secrets and case.half == half]
+    assert sum(right) / len(right) >= 0.998
+
+
+def test_no_class_of_secrets_is_left_out() -> None:
+    """F108"""
+    found, said = Counter[str](), Counter[str]()
+    for case, right in _judged():
+        if case.secrets:
+            said[case.name] += 1
+            found[case.name] += right
+    assert all(found[name] / said[name] >= 0.9 for name in said)
