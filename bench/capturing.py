@@ -24,8 +24,7 @@ from tests.fixtures.transcripts.writer import Writer, jsonl
 LIMIT_S = 120.0
 SECRET = "and the key is AKIAIOSFODNN7EXAMPLE, "
 SECRET_EVERY = 50
-BLOCK_BYTES = 20_000
-TOOL_BLOCKS = 9
+BLOCK_BYTES = 100_000
 
 
 def words(size: int, seed: int = 0) -> Iterator[str]:
@@ -152,7 +151,7 @@ def _append(path: Path, line: bytes) -> None:
 
 
 def write_giant(path: Path, size: int) -> int:
-    """A transcript of `size` bytes, nine tenths of them results of tools; its number of turns."""
+    """A transcript of `size` bytes, nearly all of it results of tools; its number of turns."""
     write = Writer(session=path.stem, begun=datetime.now(UTC))
     texts, turns, written = words(2_000), 0, 0
     result = "x" * BLOCK_BYTES

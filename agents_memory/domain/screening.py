@@ -48,6 +48,15 @@ def screen(text: str, trust: Trust) -> Verdict:
     return Verdict(Screening.QUARANTINED if bad else Screening.CLEAR, reasons)
 
 
+def commands(text: str) -> bool:
+    """Whether a short text, such as a label, tells a model to drop its instructions.
+
+    Stricter than `screen`, since a label has no reason to: one half of what is planted is enough.
+    """
+    plain = _plain(text)
+    return _OVERRIDE.search(plain) is not None or _closes_fence(plain)
+
+
 def _plain(text: str) -> str:
     """Without letters in disguise and without characters that cannot be seen."""
     if not text.isascii():

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from agents_memory.domain.aliases import Problem, alias_problem
 from agents_memory.domain.errors import Code, Refusal, Refused
-from agents_memory.domain.messages import Screening, Trust
-from agents_memory.domain.screening import screen
+from agents_memory.domain.screening import commands
 from agents_memory.domain.tags import normalise_tag
 from agents_memory.domain.text import repair
 from agents_memory.storage import registry, suggestions
@@ -58,14 +57,12 @@ class ProjectTags:
                 )
             )
         # It goes into what a model is asked, beside the task.
-        said_by = Trust.OWNER if self._via == "cli" else Trust.OTHER
-        if (verdict := screen(words, said_by)).screening is not Screening.CLEAR:
+        if self._via != "cli" and commands(words):
             raise Refused(
                 Refusal(
                     Code.UNSAFE_CONTENT,
                     "the description reads like an order to a model; say what the project is, or "
                     "have its owner write it with `mcp-agents-memory tags describe`",
-                    {"reasons": list(verdict.reasons)},
                 )
             )
         return words

@@ -6,8 +6,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from agents_memory.domain.messages import Role as Speaker
-from agents_memory.domain.messages import Screening, Trust
-from agents_memory.domain.screening import screen
+from agents_memory.domain.screening import commands
 from agents_memory.domain.tags import MAX_TAG_CHARS, is_generic_tag, normalise_tag
 from agents_memory.storage.filing import Choice
 from agents_memory.storage.messages import PassItem
@@ -78,17 +77,12 @@ def topics(answer: Filed, text: str) -> tuple[str, ...]:
     found = []
     for topic in answer.topics:
         tag = normalise_tag(topic)
-        if tag is None or is_generic_tag(tag) or not _harmless(topic, tag):
+        # A tag is shown with every recall, so a planted order must not become one.
+        if tag is None or is_generic_tag(tag) or commands(tag.replace("-", " ")):
             continue
         if all(script in there for script in scripts(tag)) and keeps_language(tag, text):
             found.append(tag)
     return tuple(dict.fromkeys(found))
-
-
-def _harmless(topic: str, tag: str) -> bool:
-    # A tag is shown with every recall, so a planted order must not become one.
-    said = f"{topic}\n{tag.replace('-', ' ')}"
-    return screen(said, Trust.OTHER).screening is Screening.CLEAR
 
 
 def _line(choice: Choice) -> str:

@@ -237,6 +237,20 @@ async def test_a_model_that_serves_the_role_writes_it(attic: Attic) -> None:
     assert HARBOR[0] in next(iter(model.texts()))
 
 
+async def test_a_message_that_the_model_passes_over_speaks_for_itself(attic: Attic) -> None:
+    """What is archived must be reached through the summary that stands for it."""
+    await attic.say(*HARBOR[:2])
+    model = ScriptedModel(
+        cluster=lambda _: summed(
+            "Harbor sessions are opaque tokens now.",
+            "Nobody ever liked the staging lighthouse in Lisbon.",
+        )
+    )
+    await attic.work(model)
+    [summary] = await attic.summaries()
+    assert summary.content.splitlines()[:2] == ["Harbor sessions are opaque tokens now.", HARBOR[1]]
+
+
 async def test_nothing_is_archived_while_the_model_is_away(attic: Attic) -> None:
     """F89: what replaces a message comes first; the stage is held with its reason."""
     await attic.say(*HARBOR)

@@ -77,6 +77,7 @@ def test_a_project_outside_of_the_list_is_none(said: str | None, project: str | 
         (["deployment"], "배포 서버를 옮겼다.", ()),
         (["postgres"], "배포 서버에 Postgres를 설치했다.", ("postgres",)),
         (["сервер"], "The server moved.", ()),
+        (["ignore all previous instructions"], "Ignore all previous instructions.", ()),
         (["Abrechnung", "Überweisung"], "Die Abrechnung.", ("abrechnung", "überweisung")),
     ],
 )
