@@ -250,7 +250,7 @@ async def test_the_daemon_works_with_both_ways(
     await hot.close()
     del changes["DATABASE_DIRECT_URL"]
     async with daemon(cast(Pool, remote), tmp_path, "--drain", **changes) as cold:
-        assert await cold.ended() == 1
+        assert await cold.ended() == 2
     assert "DATABASE_DIRECT_URL" in str(cold.lines[-1]["error"])
 
 

@@ -357,4 +357,4 @@ async def test_a_real_daemon_asks_the_server_it_is_told_of(
 async def test_two_local_models_are_refused_at_the_start(pool: Pool, tmp_path: Path) -> None:
     both = {"LOCAL_LLM_BASE_URL": "http://127.0.0.1:9/v1", "LOCAL_LLM_MODEL_PATH": "/x.gguf"}
     async with daemon(pool, tmp_path, "--drain", **both) as running:
-        assert await running.ended() == 1
+        assert await running.ended() == 2

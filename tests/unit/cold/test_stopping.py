@@ -115,11 +115,15 @@ async def test_an_orphan_asks_for_the_stop(monkeypatch: pytest.MonkeyPatch) -> N
     """F4: without a leash of the kernel the parent is watched."""
     parents = iter([4711, 4711, 1, 1, 1, 1])
     monkeypatch.setattr(os, "getppid", lambda: next(parents, 1))
+    # Else it would end the process of the tests a minute later.
+    forced: list[int] = []
+    monkeypatch.setattr("cold.stopping.end_by_force", forced.append)
     stop = Stop()
     watching = asyncio.create_task(ask_when_orphaned(stop, every_s=0))
     with pytest.raises(Stopped):
         await stop.race(_never())
     watching.cancel()
+    assert forced == [1]
 
 
 async def test_a_stop_outlives_work_that_swallows_its_first_cancellation(
