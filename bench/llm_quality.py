@@ -38,6 +38,7 @@ from cold.llm.wording import legible
 from tests.fixtures.tiny_gguf import write_tiny_gguf
 
 BACKENDS = ("llama_cpp", "openai_compatible", "rules")
+SCHEMAS = ("Filed", "Revised", "Judged", "Summed")
 # Answers without the form that was asked for.
 MISSHAPEN = (Why.EMPTY, Why.MALFORMED, Why.INVALID, Why.CUT)
 # One thread: threads of llama.cpp spin while they wait for each other, ruinous on a busy machine.
@@ -134,10 +135,15 @@ async def rate_backend(
 
 
 async def run(
-    path: Path, context: int, calls: int, max_tokens: int, backends: Sequence[str]
+    path: Path,
+    context: int,
+    calls: int,
+    max_tokens: int,
+    backends: Sequence[str],
+    schemas: Sequence[str],
 ) -> bool:
     """Prints table and line; whether every call was valid or a counted failure."""
-    asked = questions(calls)
+    asked = {name: each for name, each in questions(calls).items() if name in schemas}
     found: dict[str, dict[str, Rates]] = {}
     async with fresh_pool(HASHING) as pool:
         database = pool.database("cold")
@@ -179,6 +185,7 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=200, help="for each schema (200)")
     parser.add_argument("--max-tokens", type=int, default=2048, help="of one answer (2048)")
     parser.add_argument("--backend", choices=BACKENDS, action="append", help="only this one")
+    parser.add_argument("--schema", choices=SCHEMAS, action="append", help="only this one")
     told = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path, context = told.gguf and told.gguf.expanduser().resolve(), CONTEXT
@@ -186,7 +193,8 @@ def main() -> None:
             path, context = Path(folder) / "tiny.gguf", TINY_CONTEXT
             write_tiny_gguf(path, context=context)
         backends = told.backend or BACKENDS
-        whole = asyncio.run(run(path, context, told.calls, told.max_tokens, backends))
+        schemas = told.schema or SCHEMAS
+        whole = asyncio.run(run(path, context, told.calls, told.max_tokens, backends, schemas))
     sys.exit(0 if whole else 1)
 
 

@@ -15,8 +15,9 @@ from agents_memory.services.key_phrases import key_phrases
 from agents_memory.storage.filing import Choice
 from agents_memory.storage.librarian import Said
 from agents_memory.storage.messages import PassItem
+from agents_memory.storage.summaries import Told
 from bench.turns import example_drafts
-from cold.llm import pairing, profiling, tagging
+from cold.llm import pairing, profiling, summarising, tagging
 from cold.llm.port import Role, Turn
 
 SHOWN = 8
@@ -40,6 +41,7 @@ def questions(count: int) -> dict[str, list[Asked]]:
         "Filed": _filing,
         "Revised": _revising,
         "Judged": _judging,
+        "Summed": _summing,
     }
     return {name: list(islice(cycle(list(make(drafts))), count)) for name, make in kinds.items()}
 
@@ -74,6 +76,18 @@ def _judging(drafts: list[Draft]) -> Iterator[Asked]:
     for one, other in (*combinations(tags, 2), *zip(tags, others, strict=True)):
         pair = compare(one, other, distance=None)
         yield Asked(Role.ALIAS, pairing.question(pair), pairing.Judged)
+
+
+def _summing(drafts: list[Draft]) -> Iterator[Asked]:
+    """Windows over what was said in one project."""
+    for name in _projects(drafts):
+        said = [draft for draft in drafts if project_from_directory(draft.cwd) == name]
+        for start in range(0, len(said), SHOWN):
+            shown = [
+                Told(number, draft.role, draft.text[:BEGINNING], WHEN, (), fits=True)
+                for number, draft in enumerate(said[start : start + SHOWN], 1)
+            ]
+            yield Asked(Role.CLUSTER, summarising.question(shown), summarising.Summed)
 
 
 def _tag(number: int, name: str, texts: list[str]) -> Tag:

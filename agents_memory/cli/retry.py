@@ -43,7 +43,8 @@ def command(*, item_id: int | None, stage: str | None, everything: bool, as_json
     elif outcome:
         emit_text("\n".join(f"{name}: {rows} due again" for name, rows in sorted(outcome.items())))
     else:
-        say("nothing failed or is parked")
+        held = "; language models that were held may be asked again" if everything else ""
+        say(f"nothing failed or is parked{held}")
     return EXIT_OK
 
 

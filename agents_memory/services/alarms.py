@@ -82,7 +82,8 @@ def _held(facts: Facts) -> Iterator[Alarm]:
                 f"the daemon cannot work on {stage.stage}: {stage.reason}; {stage.pending} rows "
                 f"wait, one for {lasting(stage.overdue_s)}",
                 "remove the cause on the daemon's machine (`mcp-agents-memory doctor` there tests "
-                "the embedder); the work then goes on by itself",
+                "the embedder, `status` shows held language models); the work then goes on by "
+                "itself",
             )
 
 

@@ -253,7 +253,8 @@ def _asked(item_id: int, row: ItemWork, done: tuple[Settled, ...], *, led: bool)
     if not led:
         return receipt(
             StageState.WAITING,
-            "no daemon leads the pool",
+            "no daemon leads the pool"
+            + ("" if row.last_error is None else f"; before that: {row.last_error}"),
             "run `mcp-agents-memory coldpath`, or start an editor that uses the embedded database",
         )
     if row.last_error is not None:

@@ -6,7 +6,7 @@ from cold.llm.schemas import canonical
 
 def test_each_schema_has_as_many_questions_as_wanted_about_real_text() -> None:
     found = questions(300)
-    assert sorted(found) == ["Filed", "Judged", "Revised"]
+    assert sorted(found) == ["Filed", "Judged", "Revised", "Summed"]
     for name, asked in found.items():
         assert len(asked) == 300
         assert {each.schema.__name__ for each in asked} == {name}
