@@ -50,9 +50,9 @@ def render(receipt: Receipt, zone: tzinfo) -> str:
 def render_stages(receipt: Receipt, zone: tzinfo) -> Iterator[str]:
     """The lines of the stages alone."""
     for stage in receipt.stages:
-        yield f"{stage.stage:<13}{_described(stage, zone)}"
+        yield f"{stage.stage:<20}{_described(stage, zone)}"
         if stage.fix is not None:
-            yield f"{'':<13}→ {stage.fix}"
+            yield f"{'':<20}→ {stage.fix}"
 
 
 def _described(stage: StageReceipt, zone: tzinfo) -> str:

@@ -68,7 +68,7 @@ async def _rows(
 def _line(row: Row, settings: Settings) -> str:
     zone = settings.time_zone
     parts = [
-        f"{row.item_id:>8}  {row.stage:<12}  {row.state:<7}  since "
+        f"{row.item_id:>8}  {row.stage:<18}  {row.state:<7}  since "
         f"{row.queued_at.astimezone(zone):%Y-%m-%d %H:%M}"
     ]
     if row.attempts:
