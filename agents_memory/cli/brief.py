@@ -49,12 +49,14 @@ def command(*, platform: str, max_chars: int, hook: bool) -> int:
     """
     if hook:
         _answer_hook(platform, max_chars)
+        # Only where the time was up just now: that answer ends the process in a moment.
+        return EXIT_OK
     emit_text(asyncio.run(_brief(load_settings(), platform, max_chars)))
     return EXIT_OK
 
 
 def _answer_hook(platform: str, max_chars: int) -> None:
-    """Never returns: prints the one object and ends the process, in time and with code 0."""
+    """Prints the one object and ends the process, in time and with code 0."""
     out = os.dup(1)
     # Nothing else may come out there, whatever a library prints.
     os.dup2(2, 1)

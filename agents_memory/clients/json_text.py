@@ -79,12 +79,11 @@ def without(text: str, path: Sequence[str | int]) -> str:
 def _cut(text: str, node: _Node, at: int, start: int, child: _Node) -> str:
     if at + 1 < len(node.entries):
         # Up to the next entry's own line, so that its comments stay with it.
-        comma = text.index(",", _SPACE.match(text, child.end).end())  # type: ignore[union-attr]
-        end = comma + 1
+        end = _skip(text, child.end) + 1
     elif at > 0:
         before = node.entries[at - 1][2].end
         end = child.end if node.trailing_comma is None else node.trailing_comma + 1
-        comma = text.index(",", _SPACE.match(text, before).end())  # type: ignore[union-attr]
+        comma = _skip(text, before)
         kept = text[comma + 1 : start].rstrip(_BLANK)
         return text[:comma] + kept + text[end:]
     else:

@@ -1,5 +1,6 @@
 """What the readers of lines have in common."""
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -8,7 +9,7 @@ from ingest.records import Dropped, Record, Tally
 from ingest.transcripts.json_lines import Object, objects
 
 
-class LineReader:
+class LineReader(ABC):
     """A reader whose lines are JSON objects; see `ingest.transcripts.protocol.Reader`."""
 
     def __init__(self) -> None:
@@ -38,8 +39,9 @@ class LineReader:
         """Whether an object found in a broken line is a whole record, not a part of one."""
         return isinstance(line.get("type"), str) and isinstance(line.get("timestamp"), str)
 
+    @abstractmethod
     def _take(self, line: Object, start: int) -> Iterator[Record]:
-        raise NotImplementedError
+        """The records that one line gives."""
 
 
 def text_of(content: object, *kinds: str) -> str:

@@ -85,10 +85,12 @@ def test_a_file_we_cannot_read_is_left_and_the_snippet_shown(tmp_path: Path) -> 
 
 
 def test_a_hook_gets_the_brief_in_the_one_form(line: CommandLine) -> None:
-    line.run("memory", "add", "--text", "Mara prefers tabs", "--kind", "preference", "--pin")
     ended = line.run("brief", "--hook", "--client", "codex", stdin=STARTED)
     assert ended.code == 0
-    assert len(context_of(ended.stdout)) <= 9_500
+    brief = context_of(ended.stdout)
+    assert brief == line.run("brief", "--client", "codex").stdout.rstrip("\n")
+    assert "kind=brief" in brief
+    assert len(brief) <= 9_500
 
 
 @pytest.mark.parametrize("payload", [b"", b"\xff\x00", b"[" * 5000, STARTED * 20_000])
