@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
+from operator import attrgetter
+from typing import Any
 
 from agents_memory.clock import Clock
 from agents_memory.domain import ids
@@ -22,6 +24,7 @@ from agents_memory.storage.tombstones import KnownTombstones
 
 FIRST_STAGE = "screen"
 MAX_LABEL_CHARS = 500
+MAX_KEPT_CHARS = 2_000
 LARGE_CHARS = 50_000
 FUTURE = timedelta(days=1)
 
@@ -200,35 +203,43 @@ def _prepared(draft: Draft, said: str) -> tuple[Draft, dict[str, int]] | Refusal
             Code.INVALID_INPUT,
             "the message is empty once recalled text is left out; save only what was newly said",
         )
-    clean = replace(
-        draft,
-        text=redacted.text,
-        model=None if draft.role is Role.USER else _label(draft.model),
-        platform=_label(draft.platform) or "unknown",
-        subagent_model=_label(draft.subagent_model) if draft.subagent else None,
-        subagent_role=_label(draft.subagent_role) if draft.subagent else None,
-        device=_label(draft.device),
-        venue=_label(draft.venue),
-        session=_label(draft.session),
-        cwd=_label(draft.cwd, 4096),
-        project_hint=_label(draft.project_hint),
-        source=_label(draft.source),
-        store_id=_label(draft.store_id),
-        native_id=_label(draft.native_id),
-    )
-    return clean, redacted.counts
+    labels = _LABELS(draft)
+    short = len("".join(map(str, labels))) <= MAX_KEPT_CHARS
+    changed = _kept_changes(labels) if short else _changes(labels)
+    native_id = _label(draft.native_id)
+    if changed or native_id != draft.native_id or redacted.text != draft.text:
+        draft = replace(draft, text=redacted.text, native_id=native_id, **changed)
+    return draft, redacted.counts
+
+
+_LABELLED = (
+    *("role", "subagent", "model", "platform", "subagent_model", "subagent_role", "device"),
+    *("venue", "session", "cwd", "project_hint", "source", "store_id"),
+)
+_LABELS = attrgetter(*_LABELLED)
+
+
+def _changes(labels: tuple[Any, ...]) -> dict[str, Any]:
+    """Which of these fields of a draft have to be stored otherwise, and how."""
+    given = dict(zip(_LABELLED, labels, strict=True))
+    clean = {
+        name: _label(given[name], _LIMITS.get(name, MAX_LABEL_CHARS)) for name in _LABELLED[2:]
+    }
+    clean["platform"] = clean["platform"] or "unknown"
+    if given["role"] is Role.USER:
+        clean["model"] = None
+    if not given["subagent"]:
+        clean["subagent_model"] = clean["subagent_role"] = None
+    return {name: value for name, value in clean.items() if value != given[name]}
+
+
+_LIMITS = {"cwd": 4096}
+# The labels of a session are the same turn after turn, and redacting them cost more than the text.
+_kept_changes = lru_cache(maxsize=256)(_changes)
 
 
 def _label(value: str | None, limit: int = MAX_LABEL_CHARS) -> str | None:
     if value is None:
         return None
-    return _short_label(value, limit) if len(value) <= limit else _clean_label(value, limit)
-
-
-def _clean_label(value: str, limit: int) -> str | None:
     text = redact(repair(value).text).text.strip()[:limit]
     return text or None
-
-
-# The labels of a session are the same turn after turn, and redacting them cost more than the text.
-_short_label = lru_cache(maxsize=256)(_clean_label)

@@ -15,10 +15,8 @@ machine. Text is brought to its compatibility form without case, and falls into:
 * emoji, one by one, and runs of symbols (`->`, `!=`), which only a query without words uses.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
 
 from agents_memory.domain.lexical.stopwords import stop_lexemes
 from agents_memory.domain.lexical.tokens import (
@@ -29,9 +27,8 @@ from agents_memory.domain.lexical.tokens import (
     WORD,
     pieces,
     tokenise,
-    tokenise_ascii,
 )
-from agents_memory.domain.lexical.words import DIGIT, LEXEMES, Symbol, bounded, symbol
+from agents_memory.domain.lexical.words import DIGIT, LEXEMES, bounded, symbol
 from agents_memory.domain.lexical.words import MAX_LEXEME_CHARS as MAX_LEXEME_CHARS
 
 MAX_TERM_FREQUENCY = 15
@@ -47,6 +44,10 @@ MAX_QUERY_TERMS = 128
 
 # Of four bytes a character, with its overhead and all its positions.
 _MAX_ENTRY_BYTES = 4 * MAX_LEXEME_CHARS + 8 + 2 * MAX_TERM_FREQUENCY
+
+
+_KEPT_STRETCHES = 16_384
+_MAX_KEPT_CHARS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,17 +144,40 @@ def _entry_bytes(lexeme: str) -> int:
     return len(lexeme.encode()) + 8
 
 
+class _Read(dict[str, tuple[tuple[str, ...], int]]):
+    """Stretch without white space → its lexemes as often as they count, and its number of words.
+
+    Worked out when first met, and kept until there are too many.
+    """
+
+    def __missing__(self, stretch: str) -> tuple[tuple[str, ...], int]:
+        found = _read(stretch)
+        if len(stretch) <= _MAX_KEPT_CHARS:
+            if len(self) >= _KEPT_STRETCHES:
+                self.clear()
+            self[stretch] = found
+        return found
+
+
+_READ = _Read()
+
+
 def _count(piece: str) -> tuple[dict[str, int], int]:
     """Lexemes of a piece with their frequencies, and its number of words."""
-    if piece.isascii():
-        return _count_ascii(piece)
-    words: list[str] = []
+    # Not token by token: most of what a turn costs is this.
+    counts: dict[str, int] = {}
+    length = 0
+    for lexemes, words in map(_READ.__getitem__, piece.split()):
+        length += words
+        for lexeme in lexemes:
+            counts[lexeme] = counts.get(lexeme, 0) + 1
+    return counts, length
+
+
+def _read(text: str) -> tuple[tuple[str, ...], int]:
     lexemes: list[str] = []
     length = 0
-    for kind, token in tokenise(piece):
-        if kind == WORD:
-            words.append(token)
-            continue
+    for kind, token in tokenise(text):
         if kind == SYMBOL:
             lexemes.append(symbol(token))
             continue
@@ -163,21 +187,7 @@ def _count(piece: str) -> tuple[dict[str, int], int]:
             lexemes += token
         elif kind == HANGUL_WORD and len(token) > 1:
             lexemes.append(token[0])
-    counts = Counter(chain.from_iterable(map(LEXEMES.__getitem__, words)))
-    counts.update(lexemes)
-    return dict(counts), length + len(words)
-
-
-def _count_ascii(piece: str) -> tuple[dict[str, int], int]:
-    tokens = tokenise_ascii(piece)
-    # Not one by one: most of what a turn costs is this.
-    counts = Counter(chain.from_iterable(map(LEXEMES.__getitem__, tokens)))
-    length = len(tokens)
-    for lexeme in [lexeme for lexeme in counts if type(lexeme) is Symbol]:
-        # After the words, which go first where there is not room for all.
-        count = counts[str(lexeme)] = counts.pop(lexeme)
-        length -= count
-    return dict(counts), length
+    return tuple(lexemes), length
 
 
 def _asked(kind: int, token: str) -> Iterable[str]:

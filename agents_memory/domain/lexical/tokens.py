@@ -84,25 +84,12 @@ _TOKEN = re.compile(
 )
 
 
-# The same on the characters themselves, in a third of the time; ASCII has words and symbols only.
-_ASCII_TOKEN = re.compile(
-    r"W++T|(?<![A-Za-z0-9.])\.W+T|[$<>|~^!%*._\-'/:@\\#+&=?]{2,}|[$<>|~^]".replace(
-        "T", r"(?:(?:\.|[/:@\\#+&=?]{1,3}\.?|_+|[-'])W+)*(?:\+\+?|#)?"
-    ).replace("W", "[A-Za-z0-9]")
-)
-
-
 def tokenise(piece: str) -> Iterator[tuple[int, str]]:
     """Kind and text of each token of a piece, in order."""
     if not piece.isascii():
         piece = unicodedata.normalize("NFKC", _IGNORABLE.sub("", piece))
     for match in _TOKEN.finditer(piece.translate(_CLASSES)):
         yield match.lastindex or 0, piece[match.start() : match.end()]
-
-
-def tokenise_ascii(piece: str) -> list[str]:
-    """The text of each token of a piece in ASCII, as `tokenise` finds them."""
-    return _ASCII_TOKEN.findall(piece)
 
 
 def pieces(text: str) -> Iterator[str]:

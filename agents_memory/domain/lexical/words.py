@@ -22,25 +22,18 @@ _MAX_STEMMED_CHARS = 32
 _MAX_TOKEN_LEXEMES = 128  # What has more parts than that, without a space, is data.
 _KEPT_TOKENS = 16_384
 
-_SYMBOLS = "!#$%&'*+-./:<=>?@\\^_|~"
 _REPEATED = re.compile(r"(.)\1{3,}")
 
 
-class Symbol(str):
-    """A lexeme that stands for symbols in ASCII."""
-
-    __slots__ = ()
-
-
 class _Lexemes(dict[str, tuple[str, ...]]):
-    """Token → its distinct lexemes; for symbols in ASCII the only one, a `Symbol`.
+    """Word → its distinct lexemes.
 
     Worked out when first met, and kept until there are too many. Not an LRU cache: its lists cost
     more than the look-up, and the words that matter are soon back.
     """
 
     def __missing__(self, token: str) -> tuple[str, ...]:
-        found = _lexemes(token) if token.strip(_SYMBOLS) else (Symbol(symbol(token)),)
+        found = _lexemes(token)
         if len(token) <= MAX_LEXEME_CHARS:
             if len(self) >= _KEPT_TOKENS:
                 self.clear()

@@ -15,12 +15,15 @@ What stays: the words themselves, references to where a secret is kept (`$PASSWO
 
 Boundaries are ASCII on purpose: `\\b` sees none between a token and a Chinese character. Every
 pattern either succeeds or gives up after a bounded number of characters, so time is linear.
-Most texts hold nothing like a secret, so each rule has a cheap condition that its finds all meet,
-and is left out where that does not hold.
+Most texts hold nothing like a secret. Each rule has a cheap condition that a word of each of its
+finds meets, and is left out where no word does.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from agents_memory.domain.redaction import (
     assignments,
@@ -48,7 +51,44 @@ _RULES: tuple[_Rule, ...] = (
     (spoken.may_hold_spoken, spoken.replace_spoken),
     (labelled.may_hold_labelled, labelled.replace_labelled),
 )
-"""Condition (of the text, and of it in lower case) and rule, in the order they are applied."""
+"""Condition (of a word, and of it in lower case) and rule, in the order they are applied."""
+
+
+def _any_hint() -> re.Pattern[str]:
+    """Matches in the lower case of each word that meets the condition of a rule."""
+    hints = {
+        *(blocks.HINTS + places.HINTS + assignments.HINTS),
+        *(commands.HINTS + spoken.HINTS + labelled.HINTS),
+    }
+    shortest = (hint for hint in hints if not any(other in hint for other in hints - {hint}))
+    return re.compile("|".join((*map(re.escape, sorted(shortest)), tokens.LONG_RUN.pattern)))
+
+
+_ANY_HINT = _any_hint()
+_LARGE_CHARS = 10_000
+_KEPT_WORDS = 32_768
+_MAX_KEPT_CHARS = 32
+
+
+class _Suspicions(dict[str, int]):
+    """Word → the rules that may find something in a text that has it, one bit each.
+
+    Worked out when first met, and kept until there are too many: to ask again for each text took
+    longer than anything else that is done with it.
+    """
+
+    def __missing__(self, word: str) -> int:
+        lowered, found = lower(word), 0
+        if _ANY_HINT.search(lowered):
+            found = sum(may_hold(word, lowered) << at for at, (may_hold, _) in enumerate(_RULES))
+        if len(word) <= _MAX_KEPT_CHARS:
+            if len(self) >= _KEPT_WORDS:
+                self.clear()
+            self[word] = found
+        return found
+
+
+_SUSPICIONS = _Suspicions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +103,24 @@ def redact(text: str) -> Redacted:
     """Replace every secret the rules know. Any string is legal; doing it twice changes nothing."""
     counts: dict[str, int] = {}
     for _ in range(_ROUNDS):
+        suspicions = _suspicions(text)
+        if not suspicions:
+            break
         found: dict[str, int] = {}
-        lowered = lower(text)
-        for may_hold, replace in _RULES:
-            if may_hold(text, lowered):
+        for at, (_, replace) in enumerate(_RULES):
+            if suspicions >> at & 1:
                 before, text = text, replace(text, found)
                 if text is not before:
-                    lowered = lower(text)
+                    suspicions = _suspicions(text)
         if not found:
             break
         for kind, count in found.items():
             counts[kind] = counts.get(kind, 0) + count
     return Redacted(text, counts)
+
+
+def _suspicions(text: str) -> int:
+    """The rules that may find something in the text, one bit each."""
+    # A large text may consist of words that are not kept, and asking for each takes longer.
+    words = text.split() if len(text) <= _LARGE_CHARS else [text]
+    return reduce(or_, map(_SUSPICIONS.__getitem__, words), 0)

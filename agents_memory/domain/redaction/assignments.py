@@ -20,10 +20,11 @@ _PASSWORD_NOUNS = (
     "|contraseña|passwort|kennwort|senha|mot de passe|wachtwoord|hasło|identified by"
 )
 _NOUNS = _PASSWORD_NOUNS + "|secret|token|key(?:_base)?|credentials?|authorization|密钥|密鑰|令牌"
-# One of these is in every text that has a noun: the nouns less their endings, the shortest only.
+# One of these is in a word of every noun: the nouns less their endings, the shortest only.
 _STEMS = frozenset(re.sub(r"\(.*?\)\?|.\?", "", _NOUNS).split("|"))
-_HINTS = tuple(stem for stem in _STEMS if not any(other in stem for other in _STEMS - {stem}))
-_ASCII_HINTS = tuple(filter(str.isascii, _HINTS))
+_SHORTEST = (stem for stem in _STEMS if not any(other in stem for other in _STEMS - {stem}))
+HINTS = tuple(stem.split()[0] for stem in _SHORTEST)
+_ASCII_HINTS = tuple(filter(str.isascii, HINTS))
 # The last separator, a mere space, counts only after a command line option.
 _ASSIGNMENT = re.compile(
     rf"({_NOUNS})"
@@ -83,8 +84,8 @@ class _Assigned:
 
 
 def may_hold_assignments(_: str, lowered: str) -> bool:
-    """Whether a name that means a secret occurs."""
-    return any(map(lowered.__contains__, _ASCII_HINTS if lowered.isascii() else _HINTS))
+    """Whether the word can be of a name that means a secret."""
+    return any(map(lowered.__contains__, _ASCII_HINTS if lowered.isascii() else HINTS))
 
 
 def replace_assigned(text: str, found: dict[str, int]) -> str:

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 
 from agents_memory.domain.redaction.marks import put_marks
 
+HINTS = ("<", "private")
 _QUOTES = ("`", '"', "'")
 _PRIVATE_TAG = re.compile(r"<\s{0,4}(/?)\s{0,4}private\s{0,4}>", re.IGNORECASE)
 
 
-def may_hold_private(text: str, _: str) -> bool:
-    """Whether there can be a private block."""
-    return "<" in text
+def may_hold_private(word: str, _: str) -> bool:
+    """Whether there can be a private block in a text with this word."""
+    return "<" in word
 
 
 def replace_private(text: str, found: dict[str, int]) -> str:
@@ -48,9 +49,9 @@ _KEY_LINES = re.compile(
 )
 
 
-def may_hold_keys(text: str, _: str) -> bool:
-    """Whether there can be a private key."""
-    return "PRIVATE KEY" in text
+def may_hold_keys(word: str, _: str) -> bool:
+    """Whether there can be a private key in a text with this word."""
+    return "PRIVATE" in word
 
 
 def replace_keys(text: str, found: dict[str, int]) -> str:

@@ -66,14 +66,14 @@ _PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     ),
     ("password", (":5432:", ":6432:", ":*:"), _LEDGER),
 )
-_HINTS = ("cookie", *(hint for _, hints, _ in _PLACES for hint in hints))
+HINTS = ("cookie", *(hint.split()[0] for _, hints, _ in _PLACES for hint in hints))
 _COOKIES = re.compile(r"(?i)(?<![\w-])(?:set-)?cookie[\"']?: ?[\"']?([^\n\"']{1,4096})")
 _COOKIE = re.compile(r"(?i)([\w.%-]{1,64})=([\w.~%+/=:-]{16,}+)")
 
 
 def may_hold_commands(_: str, lowered: str) -> bool:
-    """Whether a command, a header or a query occurs that may carry a secret."""
-    return any(map(lowered.__contains__, _HINTS))
+    """Whether the word can be of a command, a header or a query that may carry a secret."""
+    return any(map(lowered.__contains__, HINTS))
 
 
 def replace_commands(text: str, found: dict[str, int]) -> str:

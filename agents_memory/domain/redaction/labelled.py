@@ -26,6 +26,7 @@ _PHRASE_WORDS = (
     "니모닉",
     "frase",
 )
+HINTS = (*_CARD_WORDS, *_PHRASE_WORDS)
 # Any of the 2,048 words of BIP 39 has three to eight letters; a phrase has 12, 15, 18, 21 or 24.
 _PHRASE = re.compile(
     r"(?:(?:seed|recovery|secret|backup|wallet|mnemonic)[ _-](?:phrase|words)|mnemonic|助记词"
@@ -41,8 +42,8 @@ _PROSE = frozenset(
 
 
 def may_hold_labelled(_: str, lowered: str) -> bool:
-    """Whether a card or a wallet's phrase is spoken of."""
-    return any(map(lowered.__contains__, (*_CARD_WORDS, *_PHRASE_WORDS)))
+    """Whether the word can speak of a card or of a wallet's phrase."""
+    return any(map(lowered.__contains__, HINTS))
 
 
 def replace_labelled(text: str, found: dict[str, int]) -> str:

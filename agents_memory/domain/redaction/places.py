@@ -5,6 +5,8 @@ import re
 from agents_memory.domain.redaction.marks import lower, put_marks
 from agents_memory.domain.redaction.values import is_placeholder, is_strong_password, looks_random
 
+_CREDENTIAL_HINTS = ("authorization", "bearer", "-u")
+HINTS = ("://", *_CREDENTIAL_HINTS)
 _URL_PASSWORD = re.compile(
     r"://[^\s:/@\"'<>`]{0,128}+:"
     r"([^\s\"'<>`@/]{1,256}+(?:@[^\s\"'<>`@/]{1,256}+(?=@))*"
@@ -18,9 +20,9 @@ _BEARER = re.compile(r"(?<![a-z])bearer[ \t]{1,4}([a-z0-9._~+/=-]{16,}+)")
 _USER_OPTION = re.compile(r"(?<![a-z0-9-])(?:-u|--user)[ =][\"']?[^\s:\"']{1,64}+:([^\s\"']{4,}+)")
 
 
-def may_hold_url_passwords(text: str, _: str) -> bool:
-    """Whether there can be a URL with a password."""
-    return "://" in text and "@" in text
+def may_hold_url_passwords(word: str, _: str) -> bool:
+    """Whether the word can be a URL with a password."""
+    return "://" in word and "@" in word
 
 
 def replace_url_passwords(text: str, found: dict[str, int]) -> str:
@@ -34,8 +36,8 @@ def replace_url_passwords(text: str, found: dict[str, int]) -> str:
 
 
 def may_hold_credentials(_: str, lowered: str) -> bool:
-    """Whether there can be credentials in a header, or after `-u` or `--user`."""
-    return "authorization" in lowered or "bearer" in lowered or "-u" in lowered
+    """Whether the word can stand before credentials: in a header, or as `-u` or `--user`."""
+    return any(map(lowered.__contains__, _CREDENTIAL_HINTS))
 
 
 def replace_credentials(text: str, found: dict[str, int]) -> str:

@@ -21,9 +21,9 @@ _KEYS = (
     "|密钥|密鑰|秘钥|令牌|トークン|秘密鍵|シークレットキー|アクセスキー|토큰"
 )
 _PAIRS = "credentials?|zugangsdaten|login|logins|anmeldedaten|credenciales|identifiants|账号|帳號"
-# One of these is in every text that has one of those.
-_HINTS = (
-    *("pass", "pw", "kennwort", "contraseñ", "clave", "llave", "senha", "mot de", "hasło"),
+# One of these is in a word of each of those.
+HINTS = (
+    *("pass", "pw", "kennwort", "contraseñ", "clave", "llave", "senha", "hasło"),
     *("wachtwoord", "пароль", "密", "口令", "パスワード", "暗証", "비밀번호", "secret", "token"),
     *("key", "schlüssel", "geheimnis", "秘", "令牌", "トークン", "キー", "토큰", "credential"),
     *("credencial", "zugangs", "login", "anmelde", "identifiants", "账号", "帳號"),
@@ -52,8 +52,8 @@ _PAIR = re.compile(
 
 
 def may_hold_spoken(_: str, lowered: str) -> bool:
-    """Whether a word for a secret occurs."""
-    return any(map(lowered.__contains__, _HINTS))
+    """Whether the word can be one for a secret."""
+    return any(map(lowered.__contains__, HINTS))
 
 
 def replace_spoken(text: str, found: dict[str, int]) -> str:

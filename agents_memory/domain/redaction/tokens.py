@@ -78,7 +78,7 @@ _CONTINUED = re.compile(
     r"(?=[\s\"'`)\]},;]|\Z)"
 )
 # Every token lies in one run of these, and none is shorter.
-_LONG_RUN = re.compile(r"[A-Za-z0-9_.:/~-]{15,}+")
+LONG_RUN = re.compile(r"[A-Za-z0-9_.:/~-]{15,}+")
 _BEGINNING = re.compile(
     "(?<![A-Za-z0-9])(?:"
     + "|".join(re.escape(prefix) for _, prefixes, _ in _PREFIXED for prefix in prefixes.split())
@@ -88,9 +88,9 @@ _BEGINNING = re.compile(
 )
 
 
-def may_hold_tokens(text: str, _: str) -> bool:
-    """Whether there can be a token: something long that begins like one."""
-    return any(map(_BEGINNING.search, _LONG_RUN.findall(text)))
+def may_hold_tokens(word: str, _: str) -> bool:
+    """Whether the word can hold a token: something long that begins like one."""
+    return any(map(_BEGINNING.search, LONG_RUN.findall(word)))
 
 
 def replace_tokens(text: str, found: dict[str, int]) -> str:
