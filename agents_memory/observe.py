@@ -71,6 +71,7 @@ class Action(StrEnum):
 
     MODEL_ASKED = "model_asked"
     MODEL_REPLACED = "model_replaced"
+    STATEMENTS_REFUTED = "statements_refuted"
 
     LEADER_WAITING = "leader_waiting"
     LEADER_ELECTED = "leader_elected"
@@ -84,6 +85,7 @@ class Action(StrEnum):
     CAPTURE_BEGUN = "capture_begun"
     CAPTURE_STORED = "capture_stored"
     CAPTURE_FAILED = "capture_failed"
+    CAPTURE_POLLING = "capture_polling"
     CAPTURE_SKIPPED = "capture_skipped"
 
     SPOOL_BEGUN = "spool_begun"

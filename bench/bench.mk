@@ -7,13 +7,15 @@
 # make bench-contradictions  precision and recall of the rules on labelled pairs; nothing is timed
 # make bench-daemon          what the daemon costs around a model, and the pace of the rules
 # make bench-forgetting      a year of searches over drifting topics, with and without forgetting; three minutes
+# make bench-grounding       which derived sentences the rules refuse, on labelled pairs; nothing is timed
 # make bench-redaction       recall, false alarms and pace of the rules for secrets, on a labelled set
 # make bench-survival        4 agents x 3 clients write for two minutes while everything is killed again and again
 # make bench-takeover        how long no daemon leads after the leader was killed, froze, or was cut off
+# make bench-use             which uses the rule infers from replies, on a labelled set; nothing is timed
 # make bench-week            100 days of a daemon in some minutes: what grows, and what must not
 
-BENCHES := activation capture contradictions daemon embed forgetting insert patches redaction search start \
-	survival takeover week
+BENCHES := activation capture contradictions daemon embed forgetting grounding insert patches redaction \
+	search start survival takeover use week
 
 .PHONY: bench bench-llm bench-retrieval $(BENCHES:%=bench-%)
 

@@ -1,11 +1,12 @@
 """How soon capture stores what is written, what it costs at rest, and how fast a backfill is.
 
-    python -m bench.capture [--only lag idle memory backfill] [--turns N] [--files N] [--rest S]
+    python -m bench.capture [--only lag new idle memory backfill] [--turns N] [--files N] [--rest S]
                             [--gigabytes N]
 
-A real capturer follows one and twenty live transcripts, rests over `--files` transcripts of ten
-clients, and reads one new transcript of a gigabyte; a backfill of one process stores messages of
-300 bytes and 2 KB, in turns with a bare COPY of the same rows, indexes and durability alike.
+A real capturer follows one and twenty live transcripts, meets new ones beside `--files` old ones of
+ten clients, rests over them, and reads one new transcript of a gigabyte; a backfill of one process
+stores messages of 300 bytes and 2 KB, in turns with a bare COPY of the same rows, indexes and
+durability alike.
 """
 
 import argparse
@@ -14,7 +15,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,11 @@ from agents_memory.settings.capturing import CAPTURE_CLIENTS
 from agents_memory.storage.connections import Connection, Database
 from bench import report
 from bench.backfill_rate import rates
-from bench.capturing import LIMIT_S, Home, Live, session, write_giant
+from bench.capturing import LIMIT_S, Home, Live, begin_sessions, session, write_giant
 from bench.measure import MS, cpu_seconds, machine, peak_mb, percentile
 from bench.pool import BenchPool, fresh_pool
 
-PARTS = ("lag", "idle", "memory", "backfill")
+PARTS = ("lag", "new", "idle", "memory", "backfill")
 SESSIONS = (1, 20)
 SIZES = (300, 2_000)
 PAUSE_S = 1.5
@@ -50,14 +51,33 @@ async def lag(pool: BenchPool, base: Path, turns: int) -> dict[str, Any]:
             await live.speak(turns, PAUSE_S)
             async with asyncio.timeout(LIMIT_S):
                 stored = await seen
-            lags = [stored[text] - written for text, written in live.written.items()]
-            found[f"lag_{sessions}"] = {
-                "p50_ms": round(percentile(lags, 0.5) * MS),
-                "p95_ms": round(percentile(lags, 0.95) * MS),
-                "max_ms": round(max(lags) * MS),
-            }
+            found[f"lag_{sessions}"] = _lags(live.written, stored)
     await watch.close()
     return found
+
+
+async def new(pool: BenchPool, base: Path, files: int, turns: int) -> dict[str, Any]:
+    """From the first line of a new session, every other one in a new folder, to its row."""
+    home, watch = Home(base, pool, ",".join(CAPTURE_CLIENTS)), pool.database("cold")
+    count = home.fill(files)
+    async with home.capturer():
+        await asyncio.sleep(SETTLE_S)
+        report.note(f"first turns of new sessions beside {count} files")
+        seen = asyncio.create_task(_seen(watch, turns))
+        written = await begin_sessions(home.claude, turns, PAUSE_S)
+        async with asyncio.timeout(LIMIT_S):
+            stored = await seen
+    await watch.close()
+    return {"new_session": _lags(written, stored), "beside_files": count}
+
+
+def _lags(written: Mapping[str, float], stored: Mapping[str, float]) -> dict[str, int]:
+    lags = [stored[text] - at for text, at in written.items()]
+    return {
+        "p50_ms": round(percentile(lags, 0.5) * MS),
+        "p95_ms": round(percentile(lags, 0.95) * MS),
+        "max_ms": round(max(lags) * MS),
+    }
 
 
 async def _seen(database: Database, count: int) -> dict[str, float]:
@@ -173,6 +193,8 @@ async def run(options: argparse.Namespace) -> None:
                 match part:
                     case "lag":
                         found |= await lag(pool, base, options.turns)
+                    case "new":
+                        found |= await new(pool, base, options.files, options.turns)
                     case "idle":
                         found |= await idle(pool, base, options.files, options.rest)
                     case "memory":

@@ -145,6 +145,21 @@ class Live:
             self.written[f"Turn {number} of {write.session}."] = time.perf_counter()
 
 
+async def begin_sessions(home: Path, count: int, pause_s: float) -> dict[str, float]:
+    """First prompts of new sessions, one after the other; when each was written."""
+    written: dict[str, float] = {}
+    random = Random(count)
+    for number in range(count):
+        await asyncio.sleep(random.uniform(pause_s / 2, 3 * pause_s / 2))
+        folder = home / f"-home-mara-code-new-{number // 2}"
+        folder.mkdir(exist_ok=True)
+        write = Writer(session=session(1_000_000 + number), begun=datetime.now(UTC))
+        text = f"The first words of {write.session}."
+        _append(folder / f"{write.session}.jsonl", jsonl(write.typed(text)))
+        written[text] = time.perf_counter()
+    return written
+
+
 def _append(path: Path, line: bytes) -> None:
     with open(path, "ab") as file:
         file.write(line)

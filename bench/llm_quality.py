@@ -38,7 +38,7 @@ from cold.llm.wording import legible
 from tests.fixtures.tiny_gguf import write_tiny_gguf
 
 BACKENDS = ("llama_cpp", "openai_compatible", "rules")
-SCHEMAS = ("Filed", "Revised", "Judged", "Summed")
+SCHEMAS = ("Filed", "Revised", "Revisited", "Judged", "Summed", "Verified", "Digested")
 # Answers without the form that was asked for.
 MISSHAPEN = (Why.EMPTY, Why.MALFORMED, Why.INVALID, Why.CUT)
 # One thread: threads of llama.cpp spin while they wait for each other, ruinous on a busy machine.

@@ -5,7 +5,8 @@
 Every question goes through `Recall.search` under four filters, and right before or after it the
 same vector is looked for by one bare statement that scans every matching row: the baseline, and the
 truth for the vector arm. Vectors of questions are made beforehand; what one costs is said apart.
-FILE has LoCoMo's layout and then takes the place of the example conversations.
+FILE has LoCoMo's layout and then takes the place of the example conversations. At the end, searches
+that write down what they show take turns with ones that don't.
 """
 
 import argparse
@@ -28,7 +29,7 @@ from agents_memory.services.recall import Recall, RecallRequest
 from agents_memory.storage import tags, vectors
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.vectors import Model
-from bench import conversations, report
+from bench import conversations, report, shown
 from bench.cached_embedder import CachedEmbedder
 from bench.corpus import BEGIN, DAYS, PROJECTS, Corpus
 from bench.loading import load, project_name
@@ -230,11 +231,18 @@ async def run(messages: int, queries: int, data: Path | None, *, index: bool) ->
                     await measured.search(case, recall, question)
                     await measured.compare(case, known[question])
         await hot.close()
-    _print(found, messages, len(questions), embed_s, index=index)
+        logging = await shown.measure(pool, Prepared(embedder.profile, known), user_id, questions)
+    _print(found, messages, len(questions), embed_s, logging, index=index)
 
 
 def _print(
-    found: dict[str, Case], messages: int, questions: int, embed_s: float, *, index: bool
+    found: dict[str, Case],
+    messages: int,
+    questions: int,
+    embed_s: float,
+    logging: dict[str, float],
+    *,
+    index: bool,
 ) -> None:
     figures = {name: case.figures() for name, case in found.items()}
     columns = list(next(iter(figures.values())))
@@ -251,6 +259,7 @@ def _print(
         ["statement, mean ms a search", *statements],
         [(name, *(row.get(name, 0.0) for row in statements.values())) for name in names],
     )
+    report.table([*logging], [[*logging.values()]])
     report.result(
         {
             "messages": messages,
@@ -259,6 +268,7 @@ def _print(
             "embed_p50_ms": round(embed_s * MS, 1),
             "filters": figures,
             "statements": statements,
+            "logging": logging,
             **machine(),
         }
     )

@@ -6,11 +6,13 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from agents_memory.clock import Clock, SystemClock
+from agents_memory.domain.activation import INFERRED, TRACE_WEIGHTS
 from agents_memory.domain.errors import ConfigurationError, MemoryFault
 from agents_memory.domain.policy import Policy
 from agents_memory.embedding.opening import open_embedders
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.observe import Action, configure, get_logger
+from agents_memory.services.adding import Adding
 from agents_memory.services.opening import open_pool
 from agents_memory.services.patching import Patching
 from agents_memory.services.policy import load_policy
@@ -23,10 +25,12 @@ from cold.account import unfinished
 from cold.guard import Guard, Hung
 from cold.leadership import Held, Leadership
 from cold.llm.port import LanguageModel, Role, Rules
+from cold.passes.affects import Affects
 from cold.passes.calibrate import Calibrate
 from cold.passes.cluster import ARCHIVE_AFTER_DAYS, Cluster
 from cold.passes.context import Context
 from cold.passes.decay import Decay
+from cold.passes.digest import Digest
 from cold.passes.duplicates import Duplicates
 from cold.passes.embed import Embed, EmbedOther
 from cold.passes.embed_memory import EmbedMemory, EmbedMemoryOther
@@ -34,10 +38,13 @@ from cold.passes.embed_summary import EmbedSummary
 from cold.passes.lexeme_statistics import LexemeStatistics
 from cold.passes.librarianship import Librarianship
 from cold.passes.missing_vectors import MissingVectors
+from cold.passes.observe_use import ObserveUse
+from cold.passes.persona import Persona
 from cold.passes.protocol import Chore
 from cold.passes.prune import LOG_RETENTION_DAYS, Prune
 from cold.passes.retag_by_model import RetagByModel
 from cold.passes.screen import Screen
+from cold.passes.sessions import Sessions
 from cold.passes.summarise import Summarise
 from cold.passes.tag import Tag
 from cold.passes.tag_upkeep import TagUpkeep
@@ -150,6 +157,7 @@ async def _serve(
             librarianship=Librarianship.of(settings),
             archive_after_days=settings.archive_after_days,
             log_retention_days=settings.log_retention_days,
+            inferred_use_weight=settings.inferred_use_weight,
         )
         leadership = Leadership(
             opened.database,
@@ -222,21 +230,27 @@ def compose(
     upkeep: TagUpkeep | None = None,
     archive_after_days: int = ARCHIVE_AFTER_DAYS,
     log_retention_days: int = LOG_RETENTION_DAYS,
+    inferred_use_weight: float = TRACE_WEIGHTS[INFERRED],
 ) -> Worker:
     """The worker with every pass and chore of this version."""
     models = models or Rules()
     patching = Patching(database, Hints(database), policy)
+    affects = Affects(embedders)
     return Worker(
         database,
         [
             Screen(),
+            # Somebody waits for it.
+            Digest(Adding(database, patching), models),
             Embed(*embedders),
-            Tag(*embedders, models=models, at_once=at_once),
+            Tag(*embedders, models=models, at_once=at_once, affects=affects),
             Context(),
-            EmbedMemory(*embedders),
+            ObserveUse(database.schema, inferred_use_weight),
+            EmbedMemory(*embedders, affects=affects),
             Duplicates(patching),
             Summarise(models),
             EmbedSummary(*embedders),
+            Persona(models),
             EmbedOther(*embedders),
             EmbedMemoryOther(*embedders),
         ],
@@ -250,6 +264,7 @@ def compose(
             RetagByModel(database, models, clock),
             *_librarian(database, models, patching, clock, librarianship),
             Cluster(database, models, clock, archive_after_days),
+            Sessions(database, clock, archive_after_days),
             Prune(database, clock, log_retention_days),
         ],
         guard=Guard(max_attempts),

@@ -64,7 +64,11 @@ class Item(Part):
     score: Annotated[float | None, Field(description="0 to 1 within this answer")] = None
     similarity: Annotated[float | None, Field(description="Likeness in meaning, 0 to 1")] = None
     messages: Annotated[
-        list[int] | None, Field(description="Of a summary: the archived messages it stands for")
+        list[int] | None,
+        Field(description="Of a summary: the messages it tells of, archived without `session`"),
+    ] = None
+    session: Annotated[
+        str | None, Field(description="Of a summary: the session of which it tells a part")
     ] = None
 
 

@@ -13,7 +13,7 @@ from agents_memory.domain.text import truncate
 from agents_memory.embedding.opening import check_choice, open_choice
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.observe import Action, get_logger
-from agents_memory.services.brief import STATIC_INSTRUCTIONS, Reader
+from agents_memory.services.brief import Reader, how_to_use
 from agents_memory.services.opening import open_pool
 from agents_memory.settings import Settings
 from agents_memory.storage.connections import Database
@@ -134,7 +134,7 @@ class App:
                 text = await services.briefing.instructions(reader, max_chars=limit)
         except Exception as fault:  # noqa: BLE001 (even a bug of ours costs the brief only)
             log.warning(Action.BRIEF_LATE, error=fault)
-            text = STATIC_INSTRUCTIONS
+            text = how_to_use(self.settings.toolsets)
         # Only the fixed part can be longer, under a limit that has no room for more.
         return truncate(text, limit)
 

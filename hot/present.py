@@ -51,7 +51,8 @@ def render_item(item: Item) -> str:
             ("tags", ", ".join(item.tags) if item.tags else None),
             ("about", item.subject),
             ("until", item.until),
-            ("stands for", ", ".join(map(str, item.messages)) if item.messages else None),
+            ("of session", item.session),
+            ("tells of", ", ".join(map(str, item.messages)) if item.messages else None),
         ),
     ]
     return "\n".join([" · ".join(facts), indented(item.text)])

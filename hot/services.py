@@ -15,15 +15,21 @@ from agents_memory.storage.notify import Hints
 if TYPE_CHECKING:
     from agents_memory.services.citing import Citing
     from agents_memory.services.coverage import Coverage
+    from agents_memory.services.digesting import Digesting
     from agents_memory.services.events import Events
     from agents_memory.services.graph import Graph
     from agents_memory.services.history import History
     from agents_memory.services.intake import Intake
+    from agents_memory.services.jobs import Jobs
     from agents_memory.services.knowledge import Knowledge
     from agents_memory.services.memory_search import MemorySearch
+    from agents_memory.services.mirror import Mirror
     from agents_memory.services.patching import Patching
+    from agents_memory.services.profiles import Profiles
     from agents_memory.services.project_tags import ProjectTags
+    from agents_memory.services.proposals import Proposals
     from agents_memory.services.recall import Recall
+    from agents_memory.services.tag_proposals import TagProposals
     from agents_memory.services.upkeep import Upkeep
 
 
@@ -49,6 +55,7 @@ class Services:
             clock,
             zone=settings.time_zone,
             token_limit=settings.short_term_token_limit,
+            toolsets=settings.toolsets,
         )
         self._settings = settings
         self._clock = clock
@@ -77,6 +84,7 @@ class Services:
             self._database,
             self._embedder,
             threshold=self._settings.search_fallback_threshold,
+            fusion=self._settings.search_fusion,
             embed_deadline_s=self._settings.search_embed_deadline_ms / 1000,
         )
         self._begun.push_async_callback(recall.close)
@@ -132,6 +140,49 @@ class Services:
             device=self._settings.device_name,
             via="tool",
         )
+
+    @cached_property
+    def jobs(self) -> "Jobs":
+        from agents_memory.services.jobs import Jobs
+
+        return Jobs(self._database, self._hints)
+
+    @cached_property
+    def digesting(self) -> "Digesting":
+        from agents_memory.services.digesting import Digesting
+
+        return Digesting(self.intake, self.jobs)
+
+    @cached_property
+    def profiles(self) -> "Profiles":
+        from agents_memory.services.profiles import Profiles
+
+        return Profiles(self._database, self.intake, self.patching)
+
+    @cached_property
+    def proposals(self) -> "Proposals":
+        from agents_memory.services.proposals import Proposals
+
+        return Proposals(self._database, self.patching)
+
+    @cached_property
+    def mirror(self) -> "Mirror":
+        from agents_memory.services.mirror import Mirror
+
+        return Mirror(
+            self._database,
+            self._clock,
+            user_id=self.user_id,
+            user=self._settings.user_name,
+            zone=self._settings.time_zone,
+            directory=self._settings.mirror_dir,
+        )
+
+    @cached_property
+    def tag_proposals(self) -> "TagProposals":
+        from agents_memory.services.tag_proposals import TagProposals
+
+        return TagProposals(self._database)
 
     @cached_property
     def graph(self) -> "Graph":

@@ -3,12 +3,14 @@
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from uuid import uuid4
 
 from agents_memory.domain.messages import Draft, Origin, Role, Trust
 from agents_memory.domain.tags import normalise_tag, project_from_directory
 from agents_memory.domain.text import repair
+from agents_memory.domain.viewer import Viewer
 from agents_memory.settings import Settings
 from agents_memory.settings.inherited import client_session
 
@@ -57,6 +59,7 @@ def working_directory() -> str | None:
         return None
 
 
+@lru_cache(maxsize=64)
 def _without_secrets(name: str | None) -> str | None:
     """A name before it takes the form of a tag, in which no secret would be known any more."""
     if not name:
@@ -107,6 +110,16 @@ class Session:
             or platform_name(client)
             or self.fallback_platform
             or UNKNOWN_PLATFORM
+        )
+
+    def viewer(self, client: str | None) -> Viewer:
+        """Who is shown what is recalled, under the names that the turns of this session carry."""
+        return Viewer(
+            _without_secrets(self.id) or "",
+            self.client_session is not None,
+            self.platform(client),
+            _without_secrets(self.device) or "",
+            _without_secrets(self.project),
         )
 
     def draft(

@@ -2,19 +2,23 @@
 
 import argparse
 import asyncio
-import hashlib
 import os
 import signal
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import NoReturn, TypeVar
 
 from agents_memory.cli.running import until_told
 from agents_memory.clock import Clock, SystemClock
 from agents_memory.domain.errors import ConfigurationError, MemoryFault
 from agents_memory.observe import Action, configure, get_logger
+from agents_memory.services.capturer import (
+    lock_path,
+    read_capturer,
+    state_path,
+    write_capturer,
+)
 from agents_memory.services.opening import OpenedPool, open_pool
 from agents_memory.settings import Settings
 from agents_memory.settings.inherited import inherited_environment
@@ -23,21 +27,15 @@ from agents_memory.storage.embedded.place import find_place, make_base
 from ingest.cursor import Positions
 from ingest.following import Follower
 from ingest.keeping import Keeping
+from ingest.looking import Looker, patiently
 from ingest.transcripts import CLIENTS
-
-T = TypeVar("T")
 
 log = get_logger()
 
 APPLICATION = "mcp-agents-memory capture"
 # With the embedded database the daemon runs beside it, as an editor's server asks for too.
 DAEMON = "cold.kept"
-# How often all folders are looked through at most, and the transcripts of those who speak now.
-LOOK_S = 1.0
-GLANCE_S = 0.2
 PARENT_LOOKED_AT_EVERY_S = 2.0
-_PID_BYTES = 20
-_RECONNECT_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 
 
 def main(
@@ -110,18 +108,14 @@ async def _alone(settings: Settings, asked: tuple[str, ...], *, kept: bool) -> i
         )
     if clients or path.exists():
         make_base(find_place(settings.data_dir))
-        lock = FileLock(path.with_suffix(".lock"))
+        lock = FileLock(lock_path(settings))
         try:
             if not lock.own():
-                who = os.pread(lock.descriptor, _PID_BYTES, 0).decode("ascii", "replace")
-                log.info(
-                    Action.STOPPED,
-                    reason=f"process {who or '?'} captures for this memory already",
-                )
+                who = read_capturer(lock.path).process or "?"
+                log.info(Action.STOPPED, reason=f"process {who} captures for this memory already")
                 return 0
-            os.ftruncate(lock.descriptor, 0)
-            os.pwrite(lock.descriptor, str(os.getpid()).encode("ascii"), 0)
-            await _capture(settings, clients, _positions(path), SystemClock(), kept=kept)
+            write_capturer(lock, {})
+            await _capture(settings, clients, _positions(path), lock, SystemClock(), kept=kept)
         finally:
             lock.close()
     log.info(Action.STOPPED, reason="CAPTURE_CLIENTS names no client")
@@ -132,6 +126,7 @@ async def _capture(
     settings: Settings,
     clients: tuple[str, ...],
     positions: Positions,
+    lock: FileLock,
     clock: Clock,
     *,
     kept: bool,
@@ -155,8 +150,11 @@ async def _capture(
         return
     opening = asyncio.create_task(_opened(settings, kept=kept), name="open pool")
     keeping = Keeping(settings, opening, clock)
+    looker = Looker(
+        followers, keeping, clock, save=partial(_save, positions), say=partial(_note, lock)
+    )
     try:
-        await keeping.beside(_follow(followers, positions, keeping))
+        await keeping.beside(looker.run())
     finally:
         _save(positions)
         await keeping.close()
@@ -164,58 +162,13 @@ async def _capture(
 
 async def _opened(settings: Settings, *, kept: bool) -> OpenedPool:
     services = (DAEMON,) if settings.starts_local_services and not kept else ()
-    opened = await _patiently(
+    opened = await patiently(
         lambda: open_pool(
             settings, "hot", application=APPLICATION, services=services, hold=not kept
         )
     )
     log.info(Action.DATABASE_READY, database=settings.describe_database())
     return opened
-
-
-async def _follow(
-    followers: Mapping[str, Sequence[Follower]], positions: Positions, keeping: Keeping
-) -> NoReturn:
-    """Looks again and again; cancel to end."""
-    loop = asyncio.get_running_loop()
-    while True:
-        for name, places in followers.items():
-            keep, beat = partial(keeping.keep, name), partial(keeping.beat, name)
-            for follower in places:
-                await _patiently(partial(follower.look, keep, beat))
-        _save(positions)
-        rest_s = sum(follower.rest_s for follower in chain(*followers.values()))
-        until = loop.time() + max(LOOK_S, rest_s)
-        while (left_s := until - loop.time()) > 0:
-            await asyncio.sleep(min(GLANCE_S, left_s))
-            for name, places in followers.items():
-                for follower in places:
-                    await _patiently(partial(follower.glance, partial(keeping.keep, name)))
-
-
-async def _patiently(attempt: Callable[[], Awaitable[T]]) -> T:
-    """The result of the first attempt that the database lets succeed, however long that takes."""
-    failures = 0
-    while True:
-        try:
-            result = await attempt()
-        except ConfigurationError:
-            raise
-        except MemoryFault as fault:
-            log.warning(Action.DATABASE_LOST, error=fault)
-            await asyncio.sleep(_RECONNECT_S[min(failures, len(_RECONNECT_S) - 1)])
-            failures += 1
-            continue
-        if failures:
-            log.info(Action.DATABASE_BACK)
-        return result
-
-
-def state_path(settings: Settings) -> Path:
-    """Where the positions for this pool and user lie; the lock is beside them."""
-    pool = f"{settings.describe_database()}\0{settings.db_schema}\0{settings.user_name}"
-    mark = hashlib.sha256(pool.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    return settings.data_dir / f"capture-{mark}.json"
 
 
 def places_of(settings: Settings, client: str) -> Iterator[tuple[str, Path]]:
@@ -244,6 +197,13 @@ def _save(positions: Positions) -> None:
     except OSError as error:
         # Reading something twice later adds nothing.
         log.warning(Action.CAPTURE_FAILED, note="the positions cannot be saved", error=error)
+
+
+def _note(lock: FileLock, polled: Mapping[str, str]) -> None:
+    try:
+        write_capturer(lock, polled)
+    except OSError as error:
+        log.warning(Action.CAPTURE_FAILED, note="the lock cannot be written", error=error)
 
 
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -1,7 +1,8 @@
 """Finds a client's transcripts below its folder; looks, and never opens."""
 
 import os
-from collections.abc import Iterable, Iterator
+import stat
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -41,6 +42,8 @@ class Finder:
         self.unreadable: set[str] = set()
         self._client = client
         self._facts: dict[str, FileFacts | None] = {}
+        self._folders: set[str] = set()
+        self._entered: set[str] = set()
 
     def find(self) -> list[Found]:
         """All transcripts there are now, the one that changed longest ago first.
@@ -48,23 +51,66 @@ class Finder:
         What is told in full elsewhere too comes behind the others. Folders that
         cannot be read are named in `unreadable`; a root that is missing is empty.
         """
-        self.unreadable = set()
+        self.unreadable, self._folders = set(), set()
         entries = dict(self._walk("", 0))
         self._facts = {path: self._facts_of(path) for path in entries}
-        return _in_order(
-            one
-            for path, facts in self._facts.items()
-            if facts is not None
-            and (one := _found(path, facts, entries[path], entries.get(f"{path}-wal")))
-        )
+        return _in_order(self._among(entries))
 
     def find_again(self, known: Iterable[Found]) -> list[Found]:
         """These transcripts as `find` would show them now; no folder is looked into."""
         return _in_order(
-            again
-            for one in known
-            if (again := _found(one.path, one.facts, self.root / one.path, None))
+            again for one in known if (again := self._found_at(one.path, one.facts)) is not None
         )
+
+    def find_at(self, paths: Collection[str]) -> list[Found]:
+        """The transcripts that `find` would show at or below these paths, which are below the root.
+
+        Anything may lie there now, or nothing. Folders that are known to be there are taken to be
+        where they were.
+        """
+        found: dict[str, Found] = {}
+        for path in _topmost({self._first_unknown(path) for path in paths}):
+            facts = self._facts_of(path) if path else None
+            if facts is None:
+                found |= {one.path: one for one in self._below(path)}
+            elif one := self._found_at(path, facts):
+                found[one.path] = one
+        return _in_order(found.values())
+
+    def take_entered(self) -> set[str]:
+        """The folders that were looked into since the last time, by their paths below the root."""
+        entered, self._entered = self._entered, set()
+        return entered
+
+    def _first_unknown(self, path: str) -> str:
+        """The path, or the first folder on the way to it that was never looked into."""
+        parts = PurePath(path).parts
+        above = ("/".join(parts[:count]) for count in range(1, len(parts)))
+        return next((folder for folder in above if folder not in self._folders), path)
+
+    def _below(self, folder: str) -> Iterator[Found]:
+        depth = len(PurePath(folder).parts)
+        if depth > _MAX_DEPTH or (folder and not self._client.enters(PurePath(folder))):
+            return
+        if folder and not stat.S_ISDIR(_mode(self.root / folder)):
+            return
+        entries = dict(self._walk(folder, depth))
+        self._facts |= {path: self._facts_of(path) for path in entries}
+        yield from self._among(entries)
+
+    def _among(self, entries: Mapping[str, os.DirEntry[str]]) -> Iterator[Found]:
+        for path, entry in entries.items():
+            facts = self._facts[path]
+            if facts is not None and (
+                one := _found(path, facts, entry, entries.get(f"{path}-wal"))
+            ):
+                yield one
+
+    def _found_at(self, path: str, facts: FileFacts) -> Found | None:
+        place = self.root / path
+        if not stat.S_ISREG(_mode(place)):
+            return None
+        return _found(path, facts, place, place.with_name(f"{place.name}-wal"))
 
     def _facts_of(self, path: str) -> FileFacts | None:
         if path in self._facts:
@@ -80,6 +126,8 @@ class Finder:
         except OSError:
             self.unreadable.add(folder)
             return
+        self._folders.add(folder)
+        self._entered.add(folder)
         for entry in inside:
             path = f"{folder}/{entry.name}" if folder else entry.name
             try:
@@ -92,28 +140,44 @@ class Finder:
                 self.unreadable.add(path)
 
 
+def _topmost(paths: Set[str]) -> Iterator[str]:
+    """These paths without those that lie below others of them."""
+    for path in paths:
+        above = ("" if str(one) == "." else str(one) for one in PurePath(path).parents)
+        if not any(one in paths for one in above):
+            yield path
+
+
+def _mode(place: Path) -> int:
+    """What a path is, not followed; 0 for nothing."""
+    try:
+        return place.lstat().st_mode
+    except (OSError, ValueError):
+        return 0
+
+
 def _in_order(found: Iterable[Found]) -> list[Found]:
     return sorted(found, key=lambda one: (one.facts.last, one.signature[2], one.path))
 
 
 def _found(path: str, facts: FileFacts, place: _Place, log: _Place | None) -> Found | None:
     try:
-        stat = place.stat(follow_symlinks=False)
+        state = place.stat(follow_symlinks=False)
     except OSError:
         # It went away meanwhile.
         return None
-    signature = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+    signature = (state.st_ino, state.st_size, state.st_mtime_ns)
     if facts.shape is Shape.DATABASE:
         signature = _with_log(signature, log)
-    return Found(path, facts, stat.st_dev, signature)
+    return Found(path, facts, state.st_dev, signature)
 
 
 def _with_log(signature: tuple[int, int, int], log: _Place | None) -> tuple[int, int, int]:
     inode, size, changed = signature
     try:
-        stat = None if log is None else log.stat(follow_symlinks=False)
+        state = None if log is None else log.stat(follow_symlinks=False)
     except OSError:
-        stat = None
-    if stat is None:
+        state = None
+    if state is None:
         return signature
-    return inode, size + stat.st_size, max(changed, stat.st_mtime_ns)
+    return inode, size + state.st_size, max(changed, state.st_mtime_ns)

@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 from agents_memory.clock import Clock
@@ -20,6 +21,8 @@ log = get_logger()
 
 # So long nothing may be added before an answer that says that it is finished is given out.
 REST_S = 0.3
+# As long after a file that is read as a whole was read it is read again if something waits in it.
+AGAIN_S = 1.0
 # The parts of the time that looking for files, and reading files as a whole, may take.
 FINDING_SHARE = 0.006
 READING_SHARE = 0.05
@@ -46,16 +49,19 @@ class _File:
 
     signature: tuple[int, int, int] | None = None
     tail: Transcript | None = None
-    grown_at: float = float("-inf")
+    grown_at: float = -inf
+    read_at: float = -inf
     quiet: bool = False
-    retry_at: float = float("-inf")
+    # Before this it is left alone: it could not be read, or reading it takes long.
+    free_at: float = -inf
 
 
 class Follower:
     """One client, from `begin` on; `look` is one round over all its files.
 
-    Between two rounds, `rest_s` or longer apart, `glance` follows those that were spoken in lately.
-    `place` tells several folders of one client apart in `positions`.
+    Between two rounds, `rest_s` or longer apart, `glance` follows single files: what the system
+    tells of, what is `due_at` a time, and where the system tells nothing those that were spoken in
+    lately. `place` tells several folders of one client apart in `positions`.
     """
 
     def __init__(
@@ -74,6 +80,9 @@ class Follower:
         self._clock = clock
         self._files: dict[str, _File] = {}
         self._live: list[Found] = []
+        # What is to be read again though nothing tells of it, and what changed and nobody told.
+        self._pending: dict[str, Found] = {}
+        self._untold: set[str] = set()
         self._tally = Tally()
         self._signed: set[str] = set()
         self._signed_at = float("-inf")
@@ -93,37 +102,104 @@ class Follower:
         self._positions.begin(self._place, watch)
         log.info(Action.CAPTURE_BEGUN, client=self._client.name, files=len(watch.cursors))
 
-    async def look(self, keep: Keep, beat: Beat) -> None:
+    @property
+    def root(self) -> Path:
+        """The folder that is followed."""
+        return self._finder.root
+
+    @property
+    def due_at(self) -> float:
+        """When `glance` has something to do, on the monotonic clock; infinite: nothing waits."""
+        waiting = self._pending.items()
+        return min((self._due_at(self._files[path], one) for path, one in waiting), default=inf)
+
+    def take_entered(self) -> set[str]:
+        """The folders that were looked into since the last time, by their paths below the root."""
+        return self._finder.take_entered()
+
+    def below(self, told: Collection[str]) -> set[str]:
+        """What these absolute paths tell of, by its path below the root; empty: of the root itself.
+
+        The log of a database tells of the database.
+        """
+        inside = f"{self.root}/"
+        at = {path.removeprefix(inside) for path in told if path.startswith(inside)}
+        above = any(inside.startswith(f"{path.rstrip('/')}/") for path in told)
+        return {path.removesuffix("-wal") for path in at} | ({""} if above else set())
+
+    async def look(self, keep: Keep, beat: Beat, told: Collection[str] = ()) -> bool:
         """Reads what is new and moves the positions of what `keep` has committed.
 
-        Raises what `keep` and `beat` raise; what was not kept is then read again the next time.
+        False when something changed before the last look that nobody told of until now; `told`:
+        the paths `below` the root that were. Raises what `keep` and `beat` raise; what was not
+        kept is then read again the next time.
         """
         found, took_s = await asyncio.to_thread(self._find)
         self.rest_s = min(took_s / FINDING_SHARE, BEAT_S)
         self._forget_missing(found)
+        heard = not self._heard(told)
+        self._untold = {one.path for one in found if self._is_untold(one)}
+        self._heard(told)
         await self._follow_all(found, keep)
         oldest = self._clock.now().timestamp() - LIVE_S
         lines = [one for one in found if one.facts.shape is Shape.LINES]
         self._live = [one for one in lines if one.changed_at >= oldest][-MOST_LIVE:]
         self._report()
         await self._sign(found, beat)
+        return heard
 
-    async def glance(self, keep: Keep) -> None:
-        """As `look`, at transcripts of lines alone that changed not long before it."""
-        if self._live:
-            found = await asyncio.to_thread(self._finder.find_again, self._live)
-            await self._follow_all(found, keep)
+    async def glance(
+        self, keep: Keep, beat: Beat, told: Collection[str] = (), *, live: bool = True
+    ) -> None:
+        """As `look`, at what lies at or below the paths that were `told`, and at what is due.
+
+        With `live` also at transcripts of lines that changed not long before the last look.
+        """
+        now = self._clock.monotonic()
+        due = [
+            one
+            for path, one in self._pending.items()
+            if self._due_at(self._files[path], one) <= now
+        ]
+        if not (told or due or (live and self._live)):
+            return
+        found = await asyncio.to_thread(self._seen, told, [*due, *(self._live if live else ())])
+        for path in {one.path for one in due} - {one.path for one in found}:
+            del self._pending[path]
+        self._heard(told)
+        await self._follow_all(found, keep)
+        await self._sign_new(found, beat)
+
+    def _seen(self, told: Collection[str], known: Collection[Found]) -> list[Found]:
+        seen = {one.path: one for one in self._finder.find_again(known)}
+        seen |= {one.path: one for one in self._finder.find_at(told)}
+        return list(seen.values())
 
     def _find(self) -> tuple[list[Found], float]:
         """All files, and the seconds of CPU time that finding them took."""
         began = time.thread_time()
         return self._finder.find(), time.thread_time() - began
 
+    def _heard(self, told: Collection[str]) -> set[str]:
+        """What is left of what nobody told, after this was."""
+        self._untold = set() if "" in told else self._untold - set(told)
+        return self._untold
+
+    def _is_untold(self, found: Found) -> bool:
+        file = self._files.get(found.path)
+        if file is None or file.signature is None or found.path in self._pending:
+            return False
+        return found.signature != file.signature
+
     async def _follow_all(self, found: Sequence[Found], keep: Keep) -> None:
         for one in found:
             file = self._files.get(one.path) or self._files.setdefault(one.path, self._known(one))
-            if self._is_due(file, one):
+            if self._due_at(file, one) <= self._clock.monotonic():
                 await self._follow(file, one, keep)
+            if self._due_at(file, one) < inf:
+                self._pending[one.path] = one
+            else:
+                self._pending.pop(one.path, None)
 
     def _known(self, found: Found) -> _File:
         """A file that is met for the first time; one read as a whole may be known as it is."""
@@ -133,14 +209,18 @@ class Follower:
         known = whole and cursor == end_of_whole(found)
         return _File(found.signature if known else None)
 
-    def _is_due(self, file: _File, found: Found) -> bool:
-        if self._clock.monotonic() < file.retry_at:
-            return False
+    def _due_at(self, file: _File, found: Found) -> float:
+        """When a file is to be read; never, as long as nothing changes."""
         if found.signature != file.signature:
-            return True
-        if self._clock.monotonic() - file.grown_at < REST_S:
-            return False
-        return file.tail is not None and file.tail.waiting and not file.quiet
+            return file.free_at
+        if file.tail is None or not file.tail.waiting or file.quiet:
+            return inf
+        rested_at, quiet_at = file.grown_at + REST_S, file.grown_at + QUIET_S
+        if file.read_at < rested_at:
+            return max(file.free_at, rested_at)
+        # What waits in lines waits for more of them or for their end, elsewhere for time to pass.
+        again_at = quiet_at if found.facts.shape is Shape.LINES else file.read_at + AGAIN_S
+        return max(file.free_at, min(again_at, quiet_at))
 
     async def _follow(self, file: _File, found: Found, keep: Keep) -> None:
         now, changed = self._clock.monotonic(), found.signature != file.signature
@@ -152,17 +232,17 @@ class Follower:
         try:
             grew = await self._read(file, found, keep)
         except FileNotFoundError:
-            file.tail = None
+            file.tail, file.free_at = None, now + AGAIN_S
             return
         except OSError as error:
             # One bad file stops no other; it is tried again now and then.
-            file.tail, file.retry_at = None, now + _RETRY_S
+            file.tail, file.free_at = None, now + _RETRY_S
             log.warning(Action.CAPTURE_SKIPPED, client=self._client.name, error=error)
             return
         except BaseException:
             file.tail = None
             raise
-        file.signature = signature
+        file.signature, file.read_at = signature, now
         if grew or (changed and file.tail is not None and file.tail.waiting):
             file.grown_at = now
         if file.tail is not None and not file.tail.waiting and now - file.grown_at > _KEEP_S:
@@ -170,7 +250,7 @@ class Follower:
 
     async def _read(self, file: _File, found: Found, keep: Keep) -> bool:
         """Whether there was anything new; all of it is committed then."""
-        grew, more = False, True
+        grew, more, took_s = False, True, 0.0
         watch = self._positions.watch(self._place)
         assert watch is not None, "begin() comes first"
         while more:
@@ -178,12 +258,13 @@ class Follower:
             if file.tail is None:
                 file.tail = await asyncio.to_thread(self._open, found, watch)
             batch = await asyncio.to_thread(file.tail.read, quiet=file.quiet)
-            if found.facts.shape is not Shape.LINES:
-                self.rest_s += (self._clock.monotonic() - began) / READING_SHARE
+            took_s += self._clock.monotonic() - began
             if batch.records:
                 await keep(batch.records)
             self._positions.move(self._place, found.path, batch.cursor)
             grew, more = grew or batch.grew, batch.more
+        if found.facts.shape is not Shape.LINES:
+            file.free_at = self._clock.monotonic() + took_s / READING_SHARE
         return grew
 
     def _open(self, found: Found, watch: Watch) -> Transcript:
@@ -225,6 +306,7 @@ class Follower:
         gone = (known | set(self._files)) - {one.path for one in found}
         for path in gone:
             self._files.pop(path, None)
+            self._pending.pop(path, None)
         self._positions.drop(self._place, gone)
 
     def _report(self) -> None:
@@ -236,16 +318,22 @@ class Follower:
             say(Action.CAPTURE_SKIPPED, client=self._client.name, **counts)
         self._tally.clear()
 
-    async def _sign(self, found: list[Found], beat: Beat) -> None:
+    async def _sign(self, found: Sequence[Found], beat: Beat) -> None:
         """Says which sessions are stored as far as they are written."""
-        clock, oldest = self._clock.monotonic(), self._clock.now().timestamp() - LIVE_S
-        live = {
-            one.facts.session
-            for one in found
-            if one.facts.session
-            and one.changed_at >= oldest
-            and self._files[one.path].signature is not None
-        }
+        clock, live = self._clock.monotonic(), set(self._speaking(found))
         if live and (live - self._signed or clock - self._signed_at >= BEAT_S):
             await beat(sorted(live))
             self._signed, self._signed_at = live, clock
+
+    async def _sign_new(self, found: Sequence[Found], beat: Beat) -> None:
+        """Says so of sessions that were silent at the last look."""
+        if new := set(self._speaking(found)) - self._signed:
+            await beat(sorted(new))
+            self._signed |= new
+
+    def _speaking(self, found: Sequence[Found]) -> Iterator[str]:
+        oldest = self._clock.now().timestamp() - LIVE_S
+        for one in found:
+            stored = self._files[one.path].signature is not None
+            if one.facts.session and one.changed_at >= oldest and stored:
+                yield one.facts.session

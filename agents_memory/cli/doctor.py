@@ -14,6 +14,7 @@ from agents_memory.cli.status import embedder_of
 from agents_memory.clients.machine import Machine
 from agents_memory.clock import SystemClock
 from agents_memory.domain.errors import ConfigurationError
+from agents_memory.services.capture_state import check_capture
 from agents_memory.services.diagnosis import (
     Check,
     Diagnosis,
@@ -65,9 +66,9 @@ async def _examine(tell: Tell, *, deep: bool, clients: bool) -> list[Check]:
     check = _settings(settings)
     tell(check)
     checks = [check, *await Diagnosis(settings, embedder, deep=deep).examine(tell)]
-    check = check_spool(settings, SystemClock().now())
-    checks.append(check)
-    tell(check)
+    for check in (check_spool(settings, SystemClock().now()), check_capture(settings)):
+        checks.append(check)
+        tell(check)
     usable = not any(
         check.outcome is Outcome.FAILED and check.name in ("data_directory", "server", "schema")
         for check in checks

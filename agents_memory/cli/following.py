@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from agents_memory.cli.output import progress
@@ -55,8 +56,24 @@ def steps_left(stages: Mapping[str, Mapping[str, Any]]) -> int:
     )
 
 
-def status_line(report: Report) -> str:
-    """The state of the pool in one line."""
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A daemon that the caller runs: the name of its machine, and its process."""
+
+    device: str
+    pid: int
+
+    def leads(self, leader: Mapping[str, Any]) -> bool:
+        """Whether it is the one that works on the pool."""
+        return (leader["holder"], leader["pid"]) == (self.device, self.pid)
+
+    def stands_by(self, leader: Mapping[str, Any]) -> bool:
+        """Whether another one works on the pool."""
+        return leader["holder"] is not None and not self.leads(leader)
+
+
+def status_line(report: Report, own: Own | None = None) -> str:
+    """The state of the pool in one line; where `own` only stands by it says so."""
     values = report.values
     if not complete(report):
         return "the database is away; trying again"
@@ -68,7 +85,10 @@ def status_line(report: Report) -> str:
     ]
     if parked := sum(stage["parked"] for stage in stages):
         parts.append(f"{parked} parked")
-    return f"{' · '.join(parts)} · daemon: {describe_leader(values['leader'])}"
+    parts.append(f"daemon: {describe_leader(values['leader'])}")
+    if own is not None and own.stands_by(values["leader"]):
+        parts.append(f"ours stands by (process {own.pid})")
+    return " · ".join(parts)
 
 
 def _signature(report: Report) -> tuple[Any, ...]:

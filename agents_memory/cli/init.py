@@ -17,6 +17,10 @@ from agents_memory.storage import migrate, vectors
 from agents_memory.storage.vectors import Model
 
 EXAMPLE = "Example: mcp-agents-memory init"
+NEXT = (
+    "Next: `mcp-agents-memory install-client NAME --with-brief` writes the entry into a client's "
+    "own configuration (`install-client --help` names them, `--dry-run` only shows it). By hand:"
+)
 
 
 @click.command("init", epilog=f"{EXAMPLE}\n\n{EPILOG}")
@@ -48,6 +52,7 @@ def command(*, as_json: bool) -> None:
                 "client": entry.as_json(),
                 "snippets": instructions(entry),
                 "shell_only": unsaved(settings),
+                "next": "mcp-agents-memory install-client NAME --with-brief",
             }
         )
         return
@@ -58,6 +63,7 @@ def command(*, as_json: bool) -> None:
         f"embedding  {model.profile}\n"
         f"settings   {settings.config_path or 'defaults and the environment'}\n"
     )
+    emit_text(f"{NEXT}\n")
     emit_text(render(settings))
 
 

@@ -26,6 +26,7 @@ _ENDED = {
     Verb.REPLACE: "superseded by another memory",
     Verb.MERGE: "joined by the evidence of another memory",
     Verb.SUPPORT: "said again",
+    Verb.ARCHIVE: "archived",
     Verb.REMOVE: "removed",
     Verb.PIN: "pinned",
     Verb.UNPIN: "unpinned",

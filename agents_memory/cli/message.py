@@ -14,16 +14,18 @@ from agents_memory.cli.output import EXIT_OK, emit_json, emit_text, refused
 from agents_memory.cli.pool import load_settings, open_for, say, wanted_services
 from agents_memory.cli.receipt import render_stages
 from agents_memory.clock import SystemClock
-from agents_memory.domain.errors import Code, Refusal
-from agents_memory.domain.messages import Draft, Origin, Role, Screening, Stored, Trust
+from agents_memory.domain.errors import Code, DatabaseUnavailable, Refusal
+from agents_memory.domain.messages import Draft, Origin, Queued, Role, Screening, Stored, Trust
 from agents_memory.domain.text import MAX_MESSAGE_BYTES
-from agents_memory.services.intake import Intake
+from agents_memory.services.intake import Intake, accept
 from agents_memory.services.receipts import Receipt, read_receipt
+from agents_memory.services.spooling import queue
 from agents_memory.settings import Settings
 from agents_memory.storage import messages, summaries, traces
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.messages import MessageView
 from agents_memory.storage.notify import Hints
+from agents_memory.storage.spool.store import spool_of
 
 PLATFORM = "cli"
 
@@ -56,7 +58,10 @@ command.add_command(import_command)
 @click.option("--at", "said_at", metavar="TIME", help="When it was said: 2026-09-16T09:12+02:00.")
 @as_json
 def add(*, text: str | None, said_at: str | None, as_json: bool, **labels: str | None) -> int:
-    """Store one message in your own name: it is trusted as yours."""
+    """Store one message in your own name: it is trusted as yours.
+
+    While the database is away it waits on this machine's disk, and is stored once that is back.
+    """
     settings = load_settings()
     occurred_at = None if said_at is None else _moment(said_at)
     draft = Draft(
@@ -77,10 +82,18 @@ def add(*, text: str | None, said_at: str | None, as_json: bool, **labels: str |
     if isinstance(outcome, Refusal):
         return refused(outcome, as_json=as_json)
     if as_json:
-        emit_json({"ok": True, **_stored(outcome)})
+        emit_json({"ok": True, **_acknowledged(outcome)})
     else:
         taken = sum(outcome.redactions.values())
-        emit_text(f"stored as {outcome.id}" + (f"; {taken} secrets taken out" if taken else ""))
+        what = f"queued as {outcome.intake_id}"
+        if isinstance(outcome, Stored):
+            what = f"stored as {outcome.id}"
+        emit_text(what + (f"; {taken} secrets taken out" if taken else ""))
+    if isinstance(outcome, Queued):
+        say(
+            f"the database is away: {outcome.why}. The message is safe on this machine's disk and "
+            "stored by the next client, or by `mcp-agents-memory spool drain`; do not add it again"
+        )
     return EXIT_OK
 
 
@@ -101,15 +114,26 @@ def show(*, message_id: int, as_json: bool) -> int:
     return EXIT_OK
 
 
-async def _store(settings: Settings, draft: Draft) -> Stored | Refusal:
-    async with open_for(
-        settings, "message", create=True, services=wanted_services(settings)
-    ) as pool:
-        hints = Hints(pool.database)
+async def _store(settings: Settings, draft: Draft) -> Stored | Queued | Refusal:
+    clock = SystemClock()
+    turn = await accept(draft, clock.now())
+    if isinstance(turn, Refusal):
+        return turn
+    try:
+        async with open_for(
+            settings, "message", create=True, services=wanted_services(settings)
+        ) as pool:
+            hints = Hints(pool.database)
+            try:
+                return await Intake(pool.database, hints, clock).insert(turn, pool.user_id)
+            finally:
+                await hints.close()
+    except DatabaseUnavailable as why:
+        spool = spool_of(settings)
         try:
-            return await Intake(pool.database, hints, SystemClock()).store(draft, pool.user_id)
+            return await queue(spool, turn, settings.user_name, why)
         finally:
-            await hints.close()
+            spool.close()
 
 
 async def _load(
@@ -177,14 +201,14 @@ def _render(settings: Settings, message: MessageView, receipt: Receipt, summary:
     return "\n".join([*lines, "", message.text])
 
 
-def _stored(stored: Stored) -> dict[str, Any]:
-    return {
-        "id": stored.id,
-        "intake_id": stored.intake_id,
-        "created_at": stored.created_at,
-        "duplicate": stored.duplicate,
-        "redactions": stored.redactions,
-    }
+def _acknowledged(outcome: Stored | Queued) -> dict[str, Any]:
+    """`id` and `duplicate` are null as long as it waits, `why` is once it is stored."""
+    about: dict[str, Any] = {"intake_id": outcome.intake_id, "redactions": outcome.redactions}
+    if isinstance(outcome, Queued):
+        waits = {"queued": True, "id": None, "duplicate": None, "why": outcome.why}
+        return about | waits | {"created_at": outcome.at}
+    stored = {"queued": False, "id": outcome.id, "duplicate": outcome.duplicate, "why": None}
+    return about | stored | {"created_at": outcome.created_at}
 
 
 def _moment(text: str) -> datetime:

@@ -1,4 +1,4 @@
-"""`receipt`: how far a message or memory has come."""
+"""`receipt`: how far a message, memory, summary or job has come."""
 
 import asyncio
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from agents_memory.settings import Settings
 @click.argument("item_id", metavar="ID", type=click.IntRange(1, 2**63 - 1))
 @as_json
 def command(*, item_id: int, as_json: bool) -> int:
-    """Show how far a message or memory has come: done, waiting for what, failed or parked why.
+    """Show how far a message, memory or job has come: done, waiting for what, failed or parked why.
 
     Of a quarantined message too; shows no content.
     """

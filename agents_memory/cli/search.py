@@ -138,6 +138,7 @@ async def _search(settings: Settings, wanted: Wanted) -> RecallAnswer:
                 pool.database,
                 embedder,
                 threshold=settings.search_fallback_threshold,
+                fusion=settings.search_fusion,
                 embed_deadline_s=EMBED_WITHIN_S,
             )
             try:

@@ -67,7 +67,7 @@ def render(values: dict[str, Any]) -> str:
         if counts["summaries"]:
             archived = f"{counts['archived']} messages in {counts['summaries']} summaries"
             lines.append(("archived", archived))
-        lines.append(("used", f"{counts['used']} times"))
+        lines.append(("used", f"{counts['used']} times, and {counts['inferred']} more by replies"))
     if database["reachable"]:
         lines.append(("embedding", values["embedder"]["active_model"] or "none"))
     for stage, numbers in values["stages"].items():

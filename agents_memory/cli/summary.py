@@ -1,4 +1,4 @@
-"""`summary`: what stands for older messages in everyday search."""
+"""`summary`: what stands for older messages, and what tells of sessions nobody wrote down."""
 
 import asyncio
 
@@ -21,9 +21,10 @@ LINE_CHARS = 90
 
 @click.group("summary")
 def command() -> None:
-    """Show the summaries that stand for older messages.
+    """Show the summaries of older messages and of sessions.
 
-    The messages stay as they are: `message show`, a search with a time, or --archived shows them.
+    The messages stay as they are. Those of sessions are found as before; for older ones a summary
+    stands, and `message show`, a search with a time, or --archived shows them.
     """
 
 
@@ -42,7 +43,10 @@ def list_command(*, limit: int, as_json: bool) -> int:
         emit_text("\n".join(_line(settings, one) for one in found))
     else:
         days = settings.archive_after_days
-        say(f"there is no summary yet; the daemon makes one of messages older than {days} days")
+        say(
+            f"there is no summary yet; the daemon makes one of messages older than {days} days, "
+            "and of a session that ended and nobody wrote down"
+        )
     return EXIT_OK
 
 
@@ -94,7 +98,10 @@ async def _load(settings: Settings, summary_id: int) -> tuple[SummaryView, Recei
 def _line(settings: Settings, summary: SummaryView) -> str:
     began = summary.began_at.astimezone(settings.time_zone)
     text, _ = excerpt(" ".join(summary.content.split()), (), LINE_CHARS)
-    about = f"{summary.project or '-'} on {summary.platform}, {len(summary.messages)} messages"
+    kind = "" if summary.session is None else ", of a session"
+    about = (
+        f"{summary.project or '-'} on {summary.platform}, {len(summary.messages)} messages{kind}"
+    )
     return f"{summary.id}  {began:%Y-%m-%d}  {about}: {text}"
 
 
@@ -107,7 +114,8 @@ def _render(settings: Settings, summary: SummaryView, receipt: Receipt) -> str:
         ("on", summary.platform),
         ("project", summary.project),
         ("trust", f"{summary.trust}{', private' if summary.private else ''}"),
-        ("stands for", ", ".join(map(str, summary.messages))),
+        ("session", summary.session),
+        ("tells of", ", ".join(map(str, summary.messages))),
     )
     lines = [f"{name:<11}{value}" for name, value in about if value]
     lines += render_stages(receipt, zone)

@@ -188,6 +188,8 @@ def _suggested(one: Suggestion) -> str:
     if one.kind is Kind.NEW:
         what = f"new project {one.name}"
         why = f"used {one.reasons.get('uses')} times in {one.reasons.get('days')} days"
+        if one.description:
+            why = one.description
     else:
         what = f"{one.name} may stand for {one.target}"
         why = ", ".join(one.reasons.get("signs", {}))

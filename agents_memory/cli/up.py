@@ -10,7 +10,7 @@ import click
 
 from agents_memory.cli.asking import ask, render_answers, unanswered
 from agents_memory.cli.clients import render
-from agents_memory.cli.following import drained, status_line
+from agents_memory.cli.following import Own, complete, drained, status_line
 from agents_memory.cli.importing import bring_in, list_problems, summarise
 from agents_memory.cli.options import EPILOG
 from agents_memory.cli.output import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_OK, emit_text, visible
@@ -23,7 +23,7 @@ from agents_memory.cli.running import (
     running,
     until_told,
 )
-from agents_memory.cli.status import embedder_of
+from agents_memory.cli.status import describe_leader, embedder_of
 from agents_memory.clock import SystemClock
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.services.conversations import find_files, survey
@@ -119,13 +119,15 @@ class _Up:
                 return await beside(child, self._work(pool, child))
 
     async def _work(self, pool: OpenPool, child: Child) -> int:
-        emit_text(f"daemon     process {child.process.pid}, log {child.log}")
-        complete = await self._import(pool)
+        own = Own(self._settings.device_name, child.process.pid)
+        emit_text(f"daemon     process {own.pid}, log {child.log}")
+        await self._tell_of_another(pool, own)
+        whole = await self._import(pool)
         if self._plan.own_transcripts:
-            complete = await self._bring_in_own() and complete
+            whole = await self._bring_in_own() and whole
         state = await drained(lambda: self._look(pool), self._clock)
         parked = sum(stage["parked"] for stage in state.values["stages"].values())
-        emit_text(f"memory     {status_line(state)}")
+        emit_text(f"memory     {status_line(state, own)}")
         answers = await ask(self._plan.questions)
         emit_text(render_answers(answers))
         missing = unanswered(answers)
@@ -135,9 +137,9 @@ class _Up:
             say(f"error: {parked} rows of work are set aside; `mcp-agents-memory doctor` says why")
         emit_text(f"\n{render(self._settings)}\n")
         if self._plan.once:
-            return EXIT_OK if complete and not missing and not parked else EXIT_FAILURE
+            return EXIT_OK if whole and not missing and not parked else EXIT_FAILURE
         self.proved = True
-        return await self._stay(pool)
+        return await self._stay(pool, own)
 
     async def _import(self, pool: OpenPool) -> bool:
         """Whether everything could be brought in."""
@@ -155,7 +157,7 @@ class _Up:
 
     async def _bring_in_own(self) -> bool:
         """Whether all that the clients kept could be brought in."""
-        complete = True
+        whole = True
         folders = self._settings.capture_folders
         used = [name for name in CAPTURE_CLIENTS if any(f.is_dir() for f in folders(name))]
         for client in used or CAPTURE_CLIENTS[:1]:
@@ -164,23 +166,32 @@ class _Up:
             if done is None or done.code != EXIT_OK:
                 told = "it took too long" if done is None else done.stderr.decode(errors="replace")
                 say(f"error: the transcripts of {client} are not all brought in: {told.strip()}")
-                complete = False
+                whole = False
                 continue
             emit_text(f"transcripts of {client}\n{done.stdout.decode(errors='replace').rstrip()}")
-        return complete
+        return whole
 
     async def _look(self, pool: OpenPool) -> Report:
         return await report(
             pool.database, self._embedder, described=self._settings.describe_database()
         )
 
-    async def _stay(self, pool: OpenPool) -> int:
+    async def _tell_of_another(self, pool: OpenPool, own: Own) -> None:
+        """Two daemons would look like two that work, and Ctrl-C ends ours alone."""
+        report = await self._look(pool)
+        if complete(report) and own.stands_by(leader := report.values["leader"]):
+            emit_text(
+                f"           stands by: {describe_leader(leader)} does the work; ours takes over "
+                "when that one ends"
+            )
+
+    async def _stay(self, pool: OpenPool, own: Own) -> int:
         """Keep the status line fresh until the task is cancelled."""
         say("running; Ctrl-C ends it")
         terminal, shown = sys.stderr.isatty(), ""
         try:
             while True:
-                line = status_line(await self._look(pool))
+                line = status_line(await self._look(pool), own)
                 if terminal:
                     click.echo(f"\r\x1b[K{visible(line)}", nl=False, err=True)
                 elif line != shown:

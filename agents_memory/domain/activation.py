@@ -57,6 +57,13 @@ TRACE_WEIGHTS: Mapping[str, float] = MappingProxyType(
 FADING_BELOW = 0.5
 """Below this a memory fades: a calm fact of importance 5 after 100 days without use (ours)."""
 
+CHANGED_BY = 0.01
+"""The share of its value by which an activation must differ to have changed: more than a minute
+does to what is an hour old (ours)."""
+
+EXPOSURE_KEPT_DAYS = 365
+"""How long the trace of a single exposure is kept beside the bin it was added to (ours)."""
+
 HALF_LIFE_DAYS = 30.0
 """Of the exponential rival: the usual choice of systems that forget exponentially."""
 

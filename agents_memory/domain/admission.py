@@ -1,6 +1,5 @@
 """Whether a patch may be tried at all: bounds, cleaning, and what the policy asks of its author."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -138,9 +137,10 @@ def _clean(operation: Operation) -> Operation:
 def _clean_add(add: Add) -> Add:
     if not 1 <= add.importance <= 10:
         _refuse_input("importance goes from 1 to 10; give a whole number between them")
-    if not (math.isfinite(add.valence) and -1 <= add.valence <= 1):
+    # Written so that NaN fails too.
+    if add.valence is not None and not -1 <= add.valence <= 1:
         _refuse_input("valence goes from -1 (bad) to 1 (good); give a number between them")
-    if not (math.isfinite(add.intensity) and 0 <= add.intensity <= 1):
+    if add.intensity is not None and not 0 <= add.intensity <= 1:
         _refuse_input("intensity goes from 0 (calm) to 1 (strong); give a number between them")
     subject = _text("subject", add.subject, MAX_SUBJECT_CHARS, "name whom or what it is about")
     attribute = add.attribute
@@ -152,8 +152,8 @@ def _clean_add(add: Add) -> Add:
         subject=" ".join(subject.split()),
         attribute=attribute,
         # What is stored are single floats, and a tiny double would be out of their range.
-        valence=round(add.valence, 6),
-        intensity=round(add.intensity, 6),
+        valence=None if add.valence is None else round(add.valence, 6),
+        intensity=None if add.intensity is None else round(add.intensity, 6),
         scope=_text("scope", add.scope, MAX_LABEL_CHARS, "leave it out, or name one"),
         tags=_clean_tags(add.tags),
     )

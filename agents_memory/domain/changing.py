@@ -17,6 +17,7 @@ from agents_memory.domain.patch_refusals import (
 )
 from agents_memory.domain.patches import (
     Add,
+    Archive,
     OnMemory,
     Operation,
     PatchRequest,
@@ -206,8 +207,8 @@ class _Making:
             content=add.content,
             kind=add.kind,
             importance=add.importance,
-            valence=add.valence,
-            intensity=add.intensity,
+            valence=add.valence or 0.0,
+            intensity=add.intensity or 0.0,
             trust=self._trust(add.evidence),
             status=Status.ACTIVE,
             pinned=add.pinned,
@@ -221,7 +222,9 @@ class _Making:
         )
 
     def _change(self, operation: OnMemory) -> None:
-        state = self._changeable(operation.memory_id, operation.expected_version)
+        # What is archived is beyond every change but the last one.
+        changeable = (Status.ACTIVE, *([Status.ARCHIVED] if isinstance(operation, Remove) else []))
+        state = self._changeable(operation.memory_id, operation.expected_version, changeable)
         self._keep_pinned(state)
         basis = self._basis(state)
         match operation:
@@ -232,6 +235,8 @@ class _Making:
                 trust = highest((state.trust, self._trust(operation.evidence)))
                 after = replace(state, trust=trust)
                 basis = replace(basis, cited=basis.cited + operation.evidence)
+            case Archive():
+                after = replace(state, status=Status.ARCHIVED, pinned=False)
             case Remove():
                 after = replace(state, status=Status.REMOVED, pinned=False)
             case Pin(pinned=pinned):
@@ -293,13 +298,15 @@ class _Making:
             return Trust.OWNER
         return lowest(self._ground.evidence[number].trust for number in evidence)
 
-    def _changeable(self, memory_id: int, expected: int | None) -> MemoryState:
+    def _changeable(
+        self, memory_id: int, expected: int | None, statuses: Sequence[Status] = (Status.ACTIVE,)
+    ) -> MemoryState:
         state = self._memories.get(memory_id)
         if state is None:
             raise Refused(unknown_memory(memory_id))
         if expected not in (None, state.version):
             raise Refused(conflict(state, expected))
-        if state.status is not Status.ACTIVE:
+        if state.status not in statuses:
             raise Refused(not_active(state))
         return state
 

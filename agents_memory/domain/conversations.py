@@ -59,13 +59,17 @@ class Problem(BaseModel):
 
 
 class Conversation(BaseModel):
-    """A parsed file; `header` is None when no usable header was found."""
+    """A parsed file; `header` is None when no usable header was found.
+
+    `skipped` counts lines that should be a turn and give none.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     header: Header | None
     turns: tuple[Turn, ...]
     problems: tuple[Problem, ...]
+    skipped: int = 0
 
 
 class _TurnLine(BaseModel):
@@ -88,12 +92,14 @@ def parse_conversation(lines: Iterable[str]) -> Conversation:
     header: Header | None = None
     turns: dict[str, Turn] = {}
     problems: list[Problem] = []
-    first = True
+    first, skipped = True, 0
     for number, line in enumerate(lines, start=1):
         text = line.removeprefix("\ufeff").strip()
         if not text:
             continue
         record, complaint = _object(text)
+        if record is None:
+            skipped += 1
         if record is not None and first:
             first = False
             if "format" in record:
@@ -105,11 +111,16 @@ def parse_conversation(lines: Iterable[str]) -> Conversation:
             turn, complaint = _turn(record, header)
             if turn is not None and turn.native_id in turns:
                 complaint = "this id was used above; give each turn an id of its own"
+                skipped += 1
             elif turn is not None:
                 turns[turn.native_id] = turn
+            else:
+                skipped += 1
         if complaint:
             problems.append(Problem(line=number, message=complaint))
-    return Conversation(header=header, turns=tuple(turns.values()), problems=tuple(problems))
+    return Conversation(
+        header=header, turns=tuple(turns.values()), problems=tuple(problems), skipped=skipped
+    )
 
 
 _NO_HEADER = f'no header; the first line must be {{"format": "{FORMAT}", "version": {VERSION}, …}}'

@@ -36,6 +36,10 @@ class Deposed(MemoryFault):
     """Another daemon leads the pool now; nothing of this transaction was kept."""
 
 
+class MirrorUnavailable(MemoryFault):
+    """The folder of the Markdown mirror cannot be read or written."""
+
+
 class EmbedderUnavailable(MemoryFault):
     """The embedding model is missing, broken or too slow."""
 

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
 from math import log, sqrt
 
 from agents_memory.domain.lexical import analyse
@@ -40,25 +41,26 @@ def key_sentences(
     texts: Sequence[str],
     weights: Sequence[float],
     usable: Callable[[str], bool] = lambda _: True,
+    *,
+    most: int = MAX_SENTENCES,
 ) -> list[Sentence]:
-    """Up to 12 sentences of 1,500 characters together, in the order of the texts.
+    """Up to `most` (12) sentences of 1,500 characters together, in the order of the texts.
 
     Words that several texts use count most, each once: what was said already adds nothing.
     `weights` (above 0) say how much a sentence of each text is worth. Only `usable` ones are taken.
     None for texts that say nothing.
     """
     candidates = list(_candidates(texts))
-    spread = Counter(
-        word
-        for place in range(len(texts))
-        for word in set().union(*(c.words for c in candidates if c.sentence.place == place))
-    )
+    by_text: dict[int, set[str]] = {}
+    for candidate in candidates:
+        by_text.setdefault(candidate.sentence.place, set()).update(candidate.words)
+    spread = Counter(chain.from_iterable(by_text.values()))
     weight = {word: 1 + log(number) for word, number in spread.items()}
     telling = [c for c in candidates if len(c.words) >= LEAST_WORDS] or candidates
     chosen: list[_Candidate] = []
     told: set[str] = set()
     chars = 0
-    while telling and len(chosen) < MAX_SENTENCES:
+    while telling and len(chosen) < most:
         best = max(telling, key=lambda c: (_worth(c, weight, told, weights), -c.order))
         telling.remove(best)
         if chosen and not best.words - told:

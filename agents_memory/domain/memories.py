@@ -25,6 +25,7 @@ class Status(StrEnum):
     """Whether a memory still holds."""
 
     ACTIVE = "active"
+    ARCHIVED = "archived"
     SUPERSEDED = "superseded"
     REMOVED = "removed"
 

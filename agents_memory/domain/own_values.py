@@ -24,7 +24,7 @@ OWN_VALUES: Mapping[str, frozenset[str]] = {
     "tool": frozenset(
         (
             *("manage_knowledge", "remember", "revise", "memory_apply"),
-            *("cli", "redact", "compare_memory", "librarian"),
+            *("cli", "redact", "compare_memory", "librarian", "persona_write"),
         )
     ),
 }

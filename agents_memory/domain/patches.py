@@ -30,6 +30,7 @@ class Verb(StrEnum):
     REPLACE = "replace"
     MERGE = "merge"
     SUPPORT = "support"
+    ARCHIVE = "archive"
     REMOVE = "remove"
     PIN = "pin"
     UNPIN = "unpin"
@@ -46,20 +47,27 @@ class Verb(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """A statement that was not there before; `importance` 1..10, affect as in `domain.affect`."""
+    """A statement that was not there before; `importance` 1..10, affect as in `domain.affect`.
+
+    Where neither valence nor intensity is told, the daemon estimates both.
+    """
 
     subject: str
     content: str
     kind: Kind = Kind.NOTE
     importance: int = 5
-    valence: float = 0.0
-    intensity: float = 0.0
+    valence: float | None = None
+    intensity: float | None = None
     pinned: bool = False
     tags: tuple[str, ...] = ()
     attribute: str | None = None
     scope: str = "default"
     occurred_at: datetime | None = None
     evidence: tuple[int, ...] = ()
+
+    @property
+    def tells_affect(self) -> bool:
+        return self.valence is not None or self.intensity is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +119,17 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True)
+class Archive:
+    """Out of sight, before it is removed: shown by its id alone. Unpins in the same patch."""
+
+    memory_id: int
+    expected_version: int | None = None
+    evidence: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Remove:
-    """A reversible removal: the words stay in the history. Unpins in the same patch."""
+    """A reversible removal, of what is archived too: the words stay in the history. Unpins."""
 
     memory_id: int
     expected_version: int | None = None
@@ -158,7 +175,7 @@ class WriteProfile:
     evidence: tuple[int, ...] = ()
 
 
-OnMemory = Update | Supersede | Replace | Support | Remove | Pin | Resolve | Retag
+OnMemory = Update | Supersede | Replace | Support | Archive | Remove | Pin | Resolve | Retag
 Operation = Add | OnMemory | WriteProfile
 
 _VERBS = {
@@ -167,6 +184,7 @@ _VERBS = {
     Supersede: Verb.SUPERSEDE,
     Replace: Verb.REPLACE,
     Support: Verb.SUPPORT,
+    Archive: Verb.ARCHIVE,
     Remove: Verb.REMOVE,
     Resolve: Verb.RESOLVE,
     Retag: Verb.RETAG,

@@ -15,6 +15,7 @@ OPERATIONS = (
     "supersede",
     "replace",
     "support",
+    "archive",
     "remove",
     "pin",
     "unpin",

@@ -24,6 +24,9 @@ MOOD_PRIOR = 0.5
 DERIVED_MOOD_PRIOR = 0.2
 """How much one weighs that was only read off the last messages."""
 
+MOOD_NEAR = 0.75
+"""From which `mood_fit` on an item is recalled for its mood alone: half a unit of valence away."""
+
 RECENT_MOOD_MESSAGES = 10
 RECENT_MOOD_HOURS = 12
 """What mood is derived from: the newest messages of the platform, no older than this."""
@@ -40,6 +43,11 @@ def use_factor(evidence: float, age_days: float) -> float:
     known = evidence / (evidence + HALF_EVIDENCE)
     # An exposure a moment ago is fresh too, but worth a tenth.
     return 1.0 + ACTIVATION_PRIOR * known + FRESHNESS_PRIOR * known * fresh
+
+
+def mood_fit(mood: float, valence: float) -> float:
+    """How near an item's valence is to a mood, both −1..1: 1 − |mood − valence| / 2, 0 .. 1."""
+    return 1.0 - abs(mood - valence) / 2.0
 
 
 def mood_factor(mood: float, valence: float | None, weight: float = MOOD_PRIOR) -> float:

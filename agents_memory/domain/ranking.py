@@ -5,7 +5,7 @@ order of a mapping, so the same scores give the same answer.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import isfinite, log
 from typing import Generic, TypeVar
@@ -22,6 +22,13 @@ recall@10 over 0.75 on both data sets tried (LoCoMo, REALTALK)."""
 
 RRF_K = 60
 """Cormack, Clarke, Büttcher 2009: reciprocal rank fusion."""
+
+MIN_SPREAD = 0.25
+"""The least difference between an arm's best and worst that counts as a whole one, as a share of
+the best (ours): where all fit about as well, a longer sentence does not make one the worst."""
+
+LOWEST_SCORE = 0.05
+"""What the worst match has in an answer (ours): it matches, and its mood or use may lift it."""
 
 NEAR_DUPLICATE_JACCARD = 0.8
 """Share of common lexemes from which two texts say the same in nearly the same words."""
@@ -66,7 +73,8 @@ def fuse_min_max(
     Every candidate should have been scored in every arm before (a text without a query term has
     BM25 0); one that an arm has no finite score for counts as that arm's lowest. An arm that gives
     all the same tells nothing and gives all 1. Weights are equal unless given; they are not
-    negative, and an arm without one has 1.
+    negative, and an arm without one has 1. An arm whose scores differ by less than MIN_SPREAD is
+    stretched less, so that not every difference is the greatest.
     """
     candidates = {candidate for scores in arms.values() for candidate in scores}
     fused = dict.fromkeys(sorted(candidates), 0.0)
@@ -77,21 +85,24 @@ def fuse_min_max(
         share = (weights or {}).get(arm, 1.0) / total
         finite = [score for score in arms[arm].values() if isfinite(score)]
         low, high = min(finite, default=0.0), max(finite, default=0.0)
+        spread = max(high - low, MIN_SPREAD * abs(high))
         for candidate in fused:
             score = arms[arm].get(candidate, low)
             if high == low:
                 fused[candidate] += share
             elif isfinite(score):
-                fused[candidate] += share * ((score - low) / (high - low))
+                fused[candidate] += share * (1.0 - (high - score) / spread)
     return fused
 
 
-def reciprocal_rank_fusion(rankings: Iterable[Sequence[int]], k: int = RRF_K) -> dict[int, float]:
-    """The sum of 1 / (k + rank) over the rankings that hold an id; ranks begin at 1."""
-    fused: dict[int, float] = {}
-    for ranking in rankings:
-        for rank, candidate in enumerate(dict.fromkeys(ranking), start=1):
-            fused[candidate] = fused.get(candidate, 0.0) + 1 / (k + rank)
+def fuse_ranks(arms: Mapping[str, Mapping[int, float]], k: int = RRF_K) -> dict[int, float]:
+    """One score in 0..1 for every candidate of any arm, by its ranks alone: the sum of 1 / (k +
+    rank) over the arms that give it more than 0, as a share of what the first of all arms has."""
+    fused = dict.fromkeys(sorted({item for scores in arms.values() for item in scores}), 0.0)
+    for scores in arms.values():
+        known = [item for item in scores if scores[item] > 0]
+        for rank, item in enumerate(sorted(known, key=lambda i: (-scores[i], -i)), start=1):
+            fused[item] += (k + 1) / (k + rank) / len(arms)
     return fused
 
 

@@ -141,3 +141,8 @@ def is_blank(text: str) -> bool:
         or _UNSEEN.match(character) is not None
         for character in text
     )
+
+
+def has_word(text: str) -> bool:
+    """Whether there is a letter or a digit, of any script: symbols alone are near to every text."""
+    return any(character.isalnum() for character in text)

@@ -1,8 +1,10 @@
 """A statement that somebody wants remembered: added, or joined to what is believed already."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
+from typing import TypeVar
 
 from agents_memory.domain.comparing import compare
 from agents_memory.domain.contradiction import names_one_value, outdates
@@ -22,9 +24,12 @@ from agents_memory.domain.patches import (
 )
 from agents_memory.domain.statements import Statement
 from agents_memory.domain.text import repair
-from agents_memory.services.patching import TRIES, Patching
+from agents_memory.services.patching import TRIES, Patching, Runner
 from agents_memory.storage import comparing, memories, tags
 from agents_memory.storage.connections import Connection, Database
+
+T = TypeVar("T")
+Apply = Callable[[PatchRequest], Awaitable[Applied | Refusal]]
 
 # What was believed changed between the look and the patch.
 _FASTER = (Code.VERSION_CONFLICT, Code.ALREADY_REMOVED)
@@ -46,25 +51,41 @@ class Adding:
         attribute is superseded, unless it is trusted more than `trust`. Else there is a new memory.
         Refusals are those of `Patching.apply`.
         """
+        return await self._add(self._database.run, self._patching.apply, request, add, trust)
+
+    async def add_within(
+        self, connection: Connection, request: PatchRequest, add: Add, trust: Trust
+    ) -> Applied | Refusal:
+        """The same in the caller's transaction, with which it stands or falls."""
+
+        async def run(operation: Callable[[Connection], Awaitable[T]], /) -> T:
+            return await operation(connection)
+
+        apply = partial(self._patching.apply_within, connection)
+        return await self._add(run, apply, request, add, trust)
+
+    async def _add(
+        self, run: Runner, apply: Apply, request: PatchRequest, add: Add, trust: Trust
+    ) -> Applied | Refusal:
         request = replace(request, operations=(add,))
         for _ in range(TRIES):
-            said = await self._database.run(lambda c: _said_already(c, request, add, trust))
-            older = await self._database.run(lambda c: _outdated(c, request, add, trust))
+            said = await run(lambda c: _said_already(c, request, add, trust))
+            older = await run(lambda c: _outdated(c, request, add, trust))
             done: Applied | Refusal
             if said is not None:
                 done = duplicate(said)
             elif older is not None:
-                done = await self._patching.apply(replace(request, operations=_instead(add, older)))
+                done = await apply(replace(request, operations=_instead(add, older)))
             else:
-                done = await self._patching.apply(request)
+                done = await apply(request)
             if isinstance(done, Refusal) and done.code is Code.DUPLICATE_MEMORY:
-                done = await self._support(request, add, done)
+                done = await self._support(run, apply, request, add, done)
             if not (isinstance(done, Refusal) and done.code in _FASTER):
                 break
         return done
 
     async def _support(
-        self, request: PatchRequest, add: Add, refusal: Refusal
+        self, run: Runner, apply: Apply, request: PatchRequest, add: Add, refusal: Refusal
     ) -> Applied | Refusal:
         memory_id = refusal.details["memory_id"]
         if memory_id is None:
@@ -73,11 +94,11 @@ class Adding:
         async def load(connection: Connection) -> Sequence[MemoryView]:
             return await memories.list_memories(connection, [memory_id], request.user_id)
 
-        [same] = await self._database.run(load)
+        [same] = await run(load)
         operations: list[Operation] = [Support(same.id, same.version)]
         if add.pinned and not same.pinned:
             operations.append(Pin(same.id, expected_version=same.version + 1))
-        done = await self._patching.apply(replace(request, operations=tuple(operations)))
+        done = await apply(replace(request, operations=tuple(operations)))
         if isinstance(done, Refusal) and done.code not in _FASTER:
             # The policy of this pool does not want it.
             return refusal
@@ -93,6 +114,9 @@ async def _outdated(
     p_tag = None
     if request.project is not None:
         p_tag = await tags.find_project(connection, request.project)
+        if p_tag is None:
+            # Nothing is filed under it yet.
+            return None
     found = await comparing.list_of_attribute(
         connection, request.user_id, add.scope, add.subject, add.attribute, p_tag
     )
@@ -114,6 +138,8 @@ async def _said_already(
     p_tag = None
     if request.project is not None:
         p_tag = await tags.find_project(connection, request.project)
+        if p_tag is None:
+            return None
     found = await comparing.list_with_words(
         connection, request.user_id, add.scope, repair(add.subject).text, p_tag, wanted
     )

@@ -1,13 +1,13 @@
 """What a query may find, with a score from each arm for every candidate."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 
 from agents_memory.domain.filters import Filters
 from agents_memory.domain.ranking import idf, saturation
-from agents_memory.storage import lexemes, vectors, words
+from agents_memory.storage import lexemes, summaries, vectors, words
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.lexemes import Frequency
 from agents_memory.storage.vectors import Model, Vector
@@ -17,10 +17,10 @@ from agents_memory.storage.words import Choice, Held
 # many of these are scored, and how many of each arm are ranked. With these bounds a query of common
 # words costs about the same as one of rare words (docs/decisions/0006).
 MAX_HOLDING = 1_000
-MAX_SCORED = 300
+MAX_SCORED = 200
 ARM_LIMIT = 100
 # Where only some kinds or tags of what is found are kept.
-MAX_SCORED_WIDE = 3_000
+MAX_SCORED_WIDE = 2_000
 ARM_LIMIT_WIDE = 1_000
 
 NEVER_COUNTED = Frequency(1, 1)
@@ -31,7 +31,8 @@ class Candidates:
     """Scores by item id: `keyword` and `context` are BM25 (0 = no word in common), `cosine` is raw.
 
     What has no context (memories, summaries, and messages not yet settled) has its own words there.
-    `memories` and `summaries` say which of the ids are such; the rest are messages.
+    `memories` and `summaries` say which of the ids are such; the rest are messages. `sessions` are
+    those of the summaries whose messages can be found beside them.
     """
 
     keyword: Mapping[int, float]
@@ -39,6 +40,7 @@ class Candidates:
     cosine: Mapping[int, float]
     memories: frozenset[int]
     summaries: frozenset[int]
+    sessions: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +110,14 @@ async def gather(
     if model is not None and query is not None:
         cosine = await vectors.search_messages(connection, model, filters, query, arm_limit)
         if not filters.only_messages:
-            near_memories = await vectors.search_memories(
-                connection, model, filters, query, arm_limit
-            )
-            near_summaries = await vectors.search_summaries(
+            near_memories, near_summaries = await vectors.search_derived(
                 connection, model, filters, query, arm_limit
             )
     own_words: dict[int, float] = {}
     surrounding: dict[int, float] = {}
+    of_sessions: dict[int, float] = {}
     memory_ids, summary_ids = frozenset(near_memories), frozenset(near_summaries)
+    sessions = frozenset[int]()
     if terms:
         statistics = await load_statistics(connection, terms)
         chosen = rarest(statistics.own, statistics.documents)
@@ -130,47 +131,51 @@ async def gather(
         )
         held, around = await words.count_in_messages(connection, holding | cosine.keys(), terms)
         if not filters.only_messages:
-            told = await words.find_memories(
+            told, summed = await words.find_derived(
                 connection,
                 filters,
                 terms,
                 own=chosen,
-                also=near_memories.keys(),
-                limit=max_scored,
-            )
-            summed = await words.find_summaries(
-                connection,
-                filters,
-                terms,
-                own=chosen,
-                also=near_summaries.keys(),
+                also=near_memories.keys() | near_summaries.keys(),
                 limit=max_scored,
             )
             memory_ids |= told.keys()
             summary_ids |= summed.keys()
-            held = {**held, **told, **summed}
+            sessions = await summaries.list_of_sessions(connection, summary_ids)
+            # They say again what their messages say, and must not change how these are ranked.
+            again = {item: text for item, text in summed.items() if item in sessions}
+            of_sessions = score(terms, again, statistics, statistics.average_length)
+            held = {**held, **told, **_without(summed, sessions)}
         own_words = score(terms, held, statistics, statistics.average_length)
         # Contexts are longer, so their length is compared among themselves.
         average = sum(text.length for text in around.values()) / max(len(around), 1)
         surrounding = own_words | score(terms, around, statistics, average)
-    best = {*_best(own_words, arm_limit), *_best(surrounding, arm_limit)}
+    else:
+        sessions = await summaries.list_of_sessions(connection, summary_ids)
+    best = {
+        *_best(own_words, arm_limit),
+        *_best(surrounding, arm_limit),
+        *_best(of_sessions, arm_limit),
+    }
     cosine |= near_memories | near_summaries
     if model is not None and query is not None:
         missing = [item for item in best if item not in cosine]
-        of_memories = [item for item in missing if item in memory_ids]
-        of_summaries = [item for item in missing if item in summary_ids]
-        of_messages = [item for item in missing if item not in memory_ids | summary_ids]
-        cosine |= await vectors.compare_messages(connection, model, of_messages, query)
-        cosine |= await vectors.compare_memories(connection, model, of_memories, query)
-        cosine |= await vectors.compare_summaries(connection, model, of_summaries, query)
+        cosine |= await vectors.compare(connection, model, missing, query)
     kept = best | set(cosine)
+    own_words |= of_sessions
+    surrounding |= of_sessions
     return Candidates(
         {item: own_words.get(item, 0.0) for item in kept},
         {item: surrounding.get(item, 0.0) for item in kept},
         cosine,
         memory_ids,
         summary_ids,
+        sessions,
     )
+
+
+def _without(texts: Mapping[int, Held], ids: Collection[int]) -> dict[int, Held]:
+    return {item: text for item, text in texts.items() if item not in ids}
 
 
 def _best(scores: Mapping[int, float], limit: int) -> list[int]:

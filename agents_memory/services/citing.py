@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents_memory.domain.errors import Code, Refusal
-from agents_memory.storage import traces
+from agents_memory.storage import traces, use
 from agents_memory.storage.connections import Connection, Database
-from agents_memory.storage.traces import TraceKind
 
 CITABLE = frozenset({"message", "memory", "summary"})
 MAX_IDS = 100
@@ -27,7 +26,7 @@ class Citing:
         self._database = database
 
     async def cite(self, ids: Sequence[int], user_id: int, session: str | None) -> Cited | Refusal:
-        """One use trace for each known item.
+        """One use trace for each known item; an inferred one of the session becomes part of it.
 
         Refuses an empty list, more than 100 ids, and a list that names nothing.
         """
@@ -39,7 +38,8 @@ class Citing:
         async def write(connection: Connection) -> dict[int, str]:
             kinds = await traces.find_kinds(connection, storable, user_id)
             known = {number: kind for number, kind in kinds.items() if kind in CITABLE}
-            await traces.insert_traces(connection, list(known), TraceKind.USED, session)
+            async with connection.transaction():
+                await use.insert_cited(connection, self._database.schema, list(known), session)
             return known
 
         known = await self._database.run(write)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from agents_memory.domain.diffs import DiffMismatch, apply_diff, shown, shown_profile
 from agents_memory.domain.memories import same_key
-from agents_memory.domain.text import is_blank
+from agents_memory.domain.text import has_word
 from agents_memory.embedding.chunking import chunk
 from agents_memory.embedding.profiles import Profile
 from agents_memory.storage import consistency, exporting, vectors
@@ -247,7 +247,7 @@ async def _vectors(connection: Connection, model: Model, profile: Profile | None
 def digests(text: str, profile: Profile) -> list[bytes]:
     """The digests that the vectors of a text have when they are of its present words."""
     cut = chunk(text, profile.chunk_tokens)
-    return [digest(part) for part in cut.texts if not is_blank(part)]
+    return [digest(part) for part in cut.texts if has_word(part)]
 
 
 def _finding(name: str, looked_at: str, fix: str, *faults: _Faulty) -> Finding:

@@ -29,6 +29,8 @@ class FileProblem:
 class ImportReport:
     """What became of every turn: found = stored + duplicates + refused.
 
+    A line that should be a turn and cannot be read counts as found and refused.
+
     `redacted` counts secrets by sort, in the turns that were stored.
     """
 
@@ -63,7 +65,8 @@ def survey(paths: Sequence[Path]) -> tuple[list[Path], ImportReport]:
             report.problems.append(FileProblem(path, None, reason))
             continue
         report.problems += [FileProblem(path, p.line, p.message) for p in conversation.problems]
-        report.found += len(conversation.turns)
+        report.found += len(conversation.turns) + conversation.skipped
+        report.refused += conversation.skipped
         if conversation.header is None:
             report.refused += len(conversation.turns)
         else:

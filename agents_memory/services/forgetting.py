@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from datetime import timedelta
 
 from agents_memory.clock import Clock
+from agents_memory.domain.activation import EXPOSURE_KEPT_DAYS
 from agents_memory.storage import activations
 from agents_memory.storage.connections import Connection
 
@@ -16,7 +18,7 @@ Begin = Callable[[], AbstractAsyncContextManager[Connection]]
 
 @dataclass(frozen=True, slots=True)
 class Recomputed:
-    """How many items were looked at, and how many activations changed."""
+    """How many items were looked at, and how many activations changed by more than a hundredth."""
 
     items: int
     changed: int
@@ -71,3 +73,17 @@ class Forgetting:
             async with self._begin() as connection:
                 last = await activations.join_trace_bins(connection, last, batch, now)
         return folded
+
+    async def prune(self, batch: int = TRACES_AT_ONCE) -> int:
+        """Deletes single exposures of more than a year ago that are in bins; how many.
+
+        Only the daemon's role and the owner may.
+        """
+        before = self._clock.now() - timedelta(days=EXPOSURE_KEPT_DAYS)
+        pruned = 0
+        while True:
+            async with self._begin() as connection:
+                gone = await activations.prune_traces(connection, before, batch)
+            if gone is None:
+                return pruned
+            pruned += gone

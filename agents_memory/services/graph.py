@@ -46,6 +46,8 @@ class Graph:
     ) -> Linked | Refusal:
         """Makes an edge, or gives it another weight; circles are fine.
 
+        What is linked with a memory that gave way is linked with the one in its place.
+
         Refuses an edge from an item to itself, a weight outside of (0, 1], and unknown items.
         """
         if from_id == to_id:
@@ -67,6 +69,9 @@ class Graph:
                 return unknown
             async with connection.transaction():
                 was = await edges.find_weight(connection, edge, user_id)
+                if was is not None:
+                    # The edge may be of a memory that gave way, and be the stronger of the two.
+                    await edges.remove_edges(connection, from_id, to_id, kind, user_id)
                 await edges.write_edge(connection, edge, user_id)
             return Linked(edge, was)
 
@@ -109,7 +114,7 @@ class Graph:
                             continue
                         far[one.other] = step
                         border.append(one.other)
-                    met[(one.edge.from_id, one.edge.to_id, one.edge.kind)] = one.edge
+                    met.setdefault((one.edge.from_id, one.edge.to_id, one.edge.kind), one.edge)
                 if not border:
                     break
             items = await _items(connection, far, user_id)

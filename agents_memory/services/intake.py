@@ -49,10 +49,12 @@ class Intake:
             return accepted
         return await self.insert(accepted, user_id)
 
-    async def insert(self, turn: Accepted, user_id: int, *, within_s: float = 10.0) -> Stored:
+    async def insert(
+        self, turn: Accepted, user_id: int, *, within_s: float | None = None
+    ) -> Stored:
         """Stores an accepted turn; as often as one likes, since its intake_id is known again.
 
-        Raises DatabaseUnavailable when the database stays away for `within_s` seconds.
+        Raises DatabaseUnavailable when the database stays away for `within_s` seconds (as `run`).
         """
         [analysis] = await _analyses([turn])
 

@@ -1,19 +1,24 @@
 """What a person asks to remember, correct or forget, in one step."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
 from agents_memory.domain.errors import Code, Refusal
-from agents_memory.domain.memories import Kind, MemoryView
+from agents_memory.domain.memories import Kind, MemoryView, Status
 from agents_memory.domain.messages import Draft
 from agents_memory.domain.patches import (
     Add,
     Applied,
+    Archive,
     OnMemory,
     Operation,
     PatchRequest,
+    Pin,
     Remove,
+    Resolve,
+    Retag,
     Supersede,
     Update,
     WriteProfile,
@@ -44,6 +49,13 @@ class Remembered:
     applied: Applied
     message_id: int | None
     embedded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """It was so already, and nothing was written."""
+
+    memory: MemoryView
 
 
 class Knowledge:
@@ -114,14 +126,32 @@ class Knowledge:
 
     async def revise(
         self, said: Draft, user_id: int, operation: OnMemory, *, tool: str
-    ) -> Remembered | Refusal:
-        """One change of a memory; new words are stored first and cited."""
+    ) -> Remembered | Unchanged | Refusal:
+        """One change of a memory; new words are stored first and cited.
+
+        A pin, tags or a resolution that it has already are no change.
+        """
         if isinstance(operation, Update | Supersede):
             return await self._evidenced(
                 said, user_id, operation, "asked to revise", None, tool=tool
             )
+        current = await self.find(operation.memory_id, user_id)
+        if current is not None and _is_so(current, operation):
+            return Unchanged(current)
         request = self._request(user_id, (operation,), "asked to revise", (), tool)
         return _remembered(await self._patching.apply(request))
+
+    async def delete_memory(
+        self, user_id: int, memory_id: int, expected_version: int | None, *, tool: str
+    ) -> Remembered | Refusal:
+        """Archives a memory, and removes one that is archived already."""
+        archive = Archive(memory_id, expected_version)
+        request = self._request(user_id, (archive,), "asked to delete", (), tool)
+        done = await self._patching.apply(request)
+        if isinstance(done, Refusal) and done.details.get("status") == Status.ARCHIVED:
+            remove = Remove(memory_id, expected_version or done.details["version"])
+            done = await self._patching.apply(replace(request, operations=(remove,)))
+        return _remembered(done)
 
     async def remove_memory(
         self, user_id: int, memory_id: int, expected_version: int | None
@@ -134,11 +164,11 @@ class Knowledge:
 
     async def find(self, memory_id: int, user_id: int) -> MemoryView | None:
         """A memory as it is now, whatever its status; None when the id names none."""
+        return next(iter(await self.find_all([memory_id], user_id)), None)
 
-        async def load(connection: Connection) -> list[MemoryView]:
-            return await memories.list_memories(connection, [memory_id], user_id)
-
-        return next(iter(await self._database.run(load)), None)
+    async def find_all(self, ids: Sequence[int], user_id: int) -> list[MemoryView]:
+        """The same of several, in the order of their ids as given."""
+        return await self._database.run(lambda c: memories.list_memories(c, ids, user_id))
 
     async def add_to_profile(self, line: str, user_id: int) -> Remembered | Refusal:
         """One more line in the sub profile; lines that others add at the same time are kept."""
@@ -239,6 +269,21 @@ class Knowledge:
         tool: str = TOOL,
     ) -> PatchRequest:
         return PatchRequest(user_id, ACTOR, tool, reason, operations, evidence)
+
+
+def _is_so(memory: MemoryView, operation: OnMemory) -> bool:
+    if memory.status is not Status.ACTIVE:
+        return False
+    if operation.expected_version not in (None, memory.version):
+        return False
+    match operation:
+        case Resolve():
+            return memory.resolved_at is not None
+        case Pin(pinned=pinned):
+            return memory.pinned == pinned
+        case Retag(tags=tags):
+            return memory.tags == tags
+    return False
 
 
 def _tags(text: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from agents_memory.observe import Action, get_logger
 from agents_memory.settings import Settings
 from agents_memory.settings.inherited import inherited_environment
 from agents_memory.storage import migrate
-from agents_memory.storage.connections import Database
+from agents_memory.storage.connections import PATIENCE_S, Database
 from agents_memory.storage.embedded.endpoint import COLD, HOT, OWNER
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ Role = Literal["hot", "cold", "owner"]
 
 _ROLES: dict[Role, str] = {"hot": HOT, "cold": COLD, "owner": OWNER}
 START_TIMEOUT_S = 60.0
+# Somebody waits for the answer of a tool, and has it within five seconds. The embedded database is
+# started anew meanwhile, which may take longer.
+HOT_PATIENCE_S = 4.0
 # A killed keeper takes the local services with it, and only a client can start another.
 ENSURE_EVERY_S = 30.0
 
@@ -183,6 +186,7 @@ def external_database(settings: Settings, role: Role, application: str) -> Datab
         application,
         pooled=own is None and settings.database_pooled,
         direct_url=None if direct is None else direct.reveal(),
+        patience_s=HOT_PATIENCE_S if role == "hot" else PATIENCE_S,
     )
 
 
@@ -194,6 +198,7 @@ def _database(
     *,
     pooled: bool = False,
     direct_url: str | None = None,
+    patience_s: float = PATIENCE_S,
 ) -> Database:
     return Database(
         url,
@@ -203,4 +208,5 @@ def _database(
         recover=None if attachment is None else attachment.ensure,
         pooled=pooled,
         direct_url=direct_url,
+        patience_s=patience_s,
     )

@@ -28,6 +28,7 @@ from agents_memory.domain.patches import (
     payload_digest,
 )
 from agents_memory.domain.policy import Policy
+from agents_memory.domain.redaction import redact
 from agents_memory.domain.screening import screen
 from agents_memory.domain.tombstones import Tombstones, strike_request
 from agents_memory.storage import memories, patches, tags
@@ -131,7 +132,8 @@ class _Attempt:
         ground = Ground(found.now, _citable(found.evidence), ids[: len(adds)])
         place = Place(request.platform)
         if request.project is not None and adds:
-            place = Place(request.platform, await tags.find_project(connection, request.project))
+            p_tag = await _project(connection, request.project, erased)
+            place = Place(request.platform, p_tag)
         head = Head(
             patch_id, request.user_id, request.actor, request.tool, request.reason,
             request.idempotency_key, payload,
@@ -188,6 +190,15 @@ class _Attempt:
                 )
             )
         return payload, await find_applied(connection, earlier.id, request.user_id, replayed=True)
+
+
+async def _project(connection: Connection, name: str, erased: Tombstones) -> int | None:
+    """The id of a project, which is made known as the daemon does it for messages."""
+    known = await tags.find_project(connection, name)
+    # A directory may be called by what must not be kept.
+    if known is not None or redact(name).text != name or erased.spans(name):
+        return known
+    return await tags.find_or_add_project(connection, name, "directory")
 
 
 def _citable(found: Mapping[int, Evidence]) -> dict[int, Evidence]:

@@ -45,28 +45,6 @@ class ProjectTags:
         self._device = device
         self._via = via
 
-    def _described(self, text: str) -> str:
-        words = " ".join(repair(text).text.split())
-        if len(words) > MAX_DESCRIPTION_CHARS:
-            raise Refused(
-                Refusal(
-                    Code.LIMIT_EXCEEDED,
-                    f"a description has at most {MAX_DESCRIPTION_CHARS} characters and this has "
-                    f"{len(words)}; shorten it",
-                    {"characters": len(words), "limit": MAX_DESCRIPTION_CHARS},
-                )
-            )
-        # It goes into what a model is asked, beside the task.
-        if self._via != "cli" and commands(words):
-            raise Refused(
-                Refusal(
-                    Code.UNSAFE_CONTENT,
-                    "the description reads like an order to a model; say what the project is, or "
-                    "have its owner write it with `mcp-agents-memory tags describe`",
-                )
-            )
-        return words
-
     async def list(self) -> list[Entry]:
         """Every tag with its messages, the fullest first."""
         return await self._database.run(registry.list_registry)
@@ -81,7 +59,7 @@ class ProjectTags:
         """Makes a project known; an open suggestion of that name is confirmed by it."""
 
         async def change(connection: Connection) -> Registered:
-            tag, words = _name(name), self._described(description)
+            tag, words = _name(name), described(description, by_owner=self._via == "cli")
             found = await registry.insert_tag(connection, tag, words)
             pending = await suggestions.find_pending_name(connection, tag)
             if pending is not None:
@@ -98,7 +76,7 @@ class ProjectTags:
         """Says in up to 200 characters what a project is about; an empty text takes it back."""
 
         async def change(connection: Connection) -> Registered:
-            words = self._described(description)
+            words = described(description, by_owner=self._via == "cli")
             tag = await _known(connection, name)
             if tag.description == words:
                 return Registered(Change.DESCRIBE, tag.name, changed=False)
@@ -199,6 +177,31 @@ class ProjectTags:
         )
 
 
+def described(text: str, *, by_owner: bool) -> str:
+    """The words of a description; raises Refused for more than 200 characters, and for an order
+    to a model by anybody but the owner."""
+    words = " ".join(repair(text).text.split())
+    if len(words) > MAX_DESCRIPTION_CHARS:
+        raise Refused(
+            Refusal(
+                Code.LIMIT_EXCEEDED,
+                f"a description has at most {MAX_DESCRIPTION_CHARS} characters and this has "
+                f"{len(words)}; shorten it",
+                {"characters": len(words), "limit": MAX_DESCRIPTION_CHARS},
+            )
+        )
+    # It goes into what a model is asked, beside the task.
+    if not by_owner and commands(words):
+        raise Refused(
+            Refusal(
+                Code.UNSAFE_CONTENT,
+                "the description reads like an order to a model; say what the project is, or "
+                "have its owner write it with `mcp-agents-memory tags describe`",
+            )
+        )
+    return words
+
+
 async def _known(connection: Connection, name: str) -> KnownTag:
     tag = _name(name)
     found = await registry.find_tag(connection, tag)
@@ -259,7 +262,7 @@ async def _name_tag(connection: Connection, found: Found) -> int:
                 {"id": found.id},
             )
         )
-    added = await registry.insert_tag(connection, found.name, "")
+    added = await registry.insert_tag(connection, found.name, found.description)
     if added is not None:
         return added
     known = await registry.find_tag(connection, found.name)

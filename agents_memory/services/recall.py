@@ -1,29 +1,31 @@
 """Recall: one pipeline for every tool that looks something up."""
 
 import asyncio
+from collections.abc import Set
 from dataclasses import dataclass, replace
 
 from agents_memory.domain.errors import EmbedderUnavailable, MemoryFault
 from agents_memory.domain.fencing import strip_fenced
 from agents_memory.domain.filters import Filters
 from agents_memory.domain.lexical import query_terms
-from agents_memory.domain.ranking import fuse_min_max, pack
-from agents_memory.domain.text import is_blank, repair, truncate
+from agents_memory.domain.ranking import LOWEST_SCORE, fuse_min_max, fuse_ranks, pack
+from agents_memory.domain.text import has_word, is_blank, repair, truncate
 from agents_memory.domain.tokens import estimate_tokens
+from agents_memory.domain.viewer import Viewer
 from agents_memory.embedding.choice import Choice, fitting
 from agents_memory.embedding.naming import setting_for
 from agents_memory.embedding.profiles import Calibration
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.observe import Action, get_logger
-from agents_memory.services import candidates
-from agents_memory.services.candidates import ARM_LIMIT_WIDE, Candidates
+from agents_memory.services import candidates, unasked
+from agents_memory.services.candidates import Candidates
 from agents_memory.services.embedding_models import calibration_of
 from agents_memory.services.expanding import expand
 from agents_memory.services.mood import Moods
 from agents_memory.services.narrowing import EVERYTHING, Narrow, narrow_candidates, narrow_ranked
 from agents_memory.services.prior import Leaning, recent_leaning, weigh
-from agents_memory.services.recalled import Ranked, RecalledItem, load_distinct, load_items
-from agents_memory.storage import memories, messages, tags, traces, vectors
+from agents_memory.services.recalled import Ranked, RecalledItem, load_distinct, top_similarity
+from agents_memory.storage import messages, tags, traces, use, vectors
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.traces import TraceKind
 from agents_memory.storage.vectors import Model, Vector
@@ -39,6 +41,8 @@ log = get_logger()
 class RecallRequest:
     """What to look for. `limit` items at most, of `max_tokens` together (estimated).
 
+    `viewer` is who is shown them.
+
     `project` is a tag's name; it and its aliases take the place of the projects in `filters`.
     `mood` is a number −1..1 or words; without one, `mood_of` may name the platform whose newest
     messages tell it. `opening`: without a query, what is pinned or promised and not what is newest,
@@ -50,7 +54,7 @@ class RecallRequest:
     filters: Filters
     limit: int = 10
     max_tokens: int = 2_000
-    session: str | None = None
+    viewer: Viewer | None = None
     project: str | None = None
     mood: float | str | None = None
     mood_of: str | None = None
@@ -94,11 +98,13 @@ class Recall:
         embedder: Embedder | None,
         *,
         threshold: float = 0.3,
+        fusion: str = "scores",
         embed_deadline_s: float = 1.5,
     ) -> None:
         self._database = database
         self._embedder = embedder
         self._threshold = threshold
+        self._fusion = fusion
         self._deadline = embed_deadline_s
         self._moods = Moods()
         self._exposures: set[asyncio.Task[None]] = set()
@@ -115,10 +121,10 @@ class Recall:
             return RecallAnswer("none", (), note=unknown)
         query = clean_query(request.query)
         if query is None:
-            answer = await (self._opening(request) if request.opening else self._newest(request))
+            answer = await self._unasked(request)
         else:
             answer = await self._matching(request, query)
-        self._expose([item.id for item in answer.items], request.session)
+        self._expose([item.id for item in answer.items], request)
         return answer
 
     async def _with_project(self, request: RecallRequest) -> tuple[RecallRequest, str | None]:
@@ -129,56 +135,41 @@ class Recall:
         if not found:
             return request, (
                 "no project of this name is known (yet: a new one is within seconds of its first "
-                "message); search without p_tag to see which are"
+                "message); leave out the project (p_tag, --project) to see which are"
             )
         return replace(request, filters=replace(request.filters, projects=found)), None
 
-    async def _newest(self, request: RecallRequest) -> RecallAnswer:
-        wanted, narrow = request.limit, request.narrow
-        looked_at = max(wanted, ARM_LIMIT_WIDE) if narrow else wanted
+    async def _unasked(self, request: RecallRequest) -> RecallAnswer:
+        leaning, unread = await self._mood(request, await self._chosen() if request.mood else None)
+        filters, narrow, limit = request.filters, request.narrow, request.limit
 
         async def load(connection: Connection) -> list[RecalledItem]:
-            message_ids: list[int] = []
-            memory_ids: list[int] = []
-            if narrow.takes_messages:
-                message_ids = await messages.list_recent(connection, request.filters, looked_at)
-            if narrow.takes_memories and not request.filters.only_messages:
-                memory_ids = await memories.list_recent(connection, request.filters, looked_at)
-            kept = await narrow.keep(connection, [*message_ids, *memory_ids])
-            # Both lists are newest first, so no more of each can be among the newest of all.
-            message_ids = [item for item in message_ids if item in kept][:wanted]
-            memory_ids = [item for item in memory_ids if item in kept][:wanted]
-            ranked = Ranked("recency", {}, frozenset(memory_ids), {})
-            return await load_items(
-                connection, [*message_ids, *memory_ids], ranked, request.filters.user_id, ()
-            )
+            if request.opening:
+                return await unasked.load_opening(connection, filters, limit, leaning)
+            if leaning is not None:
+                return await unasked.load_alike(connection, filters, narrow, limit, leaning)
+            return await unasked.load_newest(connection, filters, narrow, limit)
 
-        found = await self._database.run(load)
-        found.sort(key=lambda item: (item.said_at, item.id), reverse=True)
-        return _without_query(found[:wanted], request)
-
-    async def _opening(self, request: RecallRequest) -> RecallAnswer:
-        user_id, wanted = request.filters.user_id, request.limit
-
-        async def load(connection: Connection) -> list[RecalledItem]:
-            pinned = await memories.list_pinned(connection, user_id, wanted)
-            promised = await memories.list_open_promises(connection, user_id, wanted)
-            said = await messages.list_pinned(connection, user_id, wanted)
-            ids = list(dict.fromkeys([*pinned, *promised, *said]))
-            ranked = Ranked("recency", {}, frozenset([*pinned, *promised]), {})
-            return await load_items(connection, ids, ranked, user_id, ())
-
-        return _without_query((await self._database.run(load))[:wanted], request)
+        items = await self._database.run(load)
+        kept, left_out = _packed(items, request)
+        return RecallAnswer(
+            "recency" if kept else "none",
+            kept,
+            left_out=len(left_out),
+            note=unread,
+            left_out_ids=left_out,
+            mood=None if leaning is None else round(leaning.valence, 3),
+        )
 
     async def _matching(self, request: RecallRequest, query: str) -> RecallAnswer:
         terms = query_terms(query)
         embedder = await self._chosen()
-        vector, degraded = await self._embed(embedder, query) if _says(query) else (None, None)
+        vector, degraded = await self._embed(embedder, query) if has_word(query) else (None, None)
         told, unread = await self._mood(request, embedder)
 
         async def find(
             connection: Connection,
-        ) -> tuple[Ranked, list[RecalledItem], str | None, Leaning | None]:
+        ) -> tuple[Ranked, list[RecalledItem], float | None, str | None, Leaning | None]:
             model = await vectors.find_active_model(connection)
             reason = degraded or _mismatch(model, embedder)
             usable = None if reason else vector
@@ -202,7 +193,9 @@ class Recall:
             leaning = told
             if request.mood is None and request.mood_of is not None:
                 leaning = await recent_leaning(connection, request.filters.user_id, request.mood_of)
-            ranked = await weigh(connection, self._rank(found, calibration), leaning)
+            # Where no messages are asked for, there are none that they could push out.
+            apart = found.sessions if request.narrow.takes_messages else frozenset()
+            ranked = await weigh(connection, self._rank(found, calibration, apart), leaning)
             if request.expands:
                 ranked = await expand(
                     connection,
@@ -218,11 +211,11 @@ class Recall:
                 limit=request.limit,
                 terms=terms,
             )
-            return ranked, items, reason, leaning
+            top = await top_similarity(connection, ranked, items, request.filters.user_id)
+            return ranked, items, top, reason, leaning
 
-        ranked, items, reason, leaning = await self._database.run(find)
+        ranked, items, top, reason, leaning = await self._database.run(find)
         kept, left_out = _packed(items, request)
-        top = max(ranked.similarity.values(), default=None)
         note = unread
         if ranked.weak and not kept:
             note = (
@@ -269,7 +262,9 @@ class Recall:
         except EmbedderUnavailable as fault:
             return None, f"{fault}; searched by keyword"
 
-    def _rank(self, found: Candidates, calibrate: Calibration | None) -> Ranked:
+    def _rank(
+        self, found: Candidates, calibrate: Calibration | None, apart: frozenset[int]
+    ) -> Ranked:
         similarity: dict[int, float] = {}
         if calibrate is not None:
             similarity = {item: calibrate(cosine) for item, cosine in found.cosine.items()}
@@ -278,46 +273,57 @@ class Recall:
             for item in found.keyword
             if found.keyword[item] > 0 or found.context.get(item, 0.0) > 0
         }
-        words = {
-            "keyword": {item: found.keyword[item] for item in worded},
-            "context": {item: found.context.get(item, 0.0) for item in worded},
-        }
-        if max(similarity.values(), default=0.0) < self._threshold:
+        known = {item: value for item, value in similarity.items() if item not in apart}
+        if max(known.values(), default=0.0) < self._threshold:
             # The vectors know nothing like it: words alone decide.
-            return Ranked(
-                "keyword",
-                fuse_min_max(words, WEIGHTS),
-                found.memories,
-                similarity,
-                weak=len(similarity),
-                summaries=found.summaries,
-            )
-        # Every candidate is scored in every arm. What has no word in common and is not near enough
-        # is no match, however few others there are.
-        near = {item for item, value in similarity.items() if value >= self._threshold}
-        matching = worded | near
-        arms = {
-            "keyword": {item: found.keyword.get(item, 0.0) for item in matching},
-            "context": {item: found.context.get(item, 0.0) for item in matching},
-            "vector": {item: found.cosine.get(item, 0.0) for item in matching},
-        }
-        scores = fuse_min_max(arms, WEIGHTS)
-        return Ranked("hybrid", scores, found.memories, similarity, summaries=found.summaries)
+            matching, used, weak = worded, "keyword", len(known)
+        else:
+            # Every candidate is scored in every arm. What has no word in common and is not near
+            # enough is no match, however few others there are.
+            near = {item for item, value in similarity.items() if value >= self._threshold}
+            matching, used, weak = worded | near, "hybrid", 0
+        scores = _fused(found, matching - apart, used, self._fusion)
+        together = _fused(found, matching, used, self._fusion) if matching & apart else {}
+        return Ranked(
+            used,
+            scores,
+            found.memories,
+            known,
+            weak=weak,
+            summaries=found.summaries,
+            sessions={item: score for item, score in together.items() if item in apart},
+            outdone=max((together[item] for item in scores if item in together), default=0.0),
+        )
 
-    def _expose(self, ids: list[int], session: str | None) -> None:
+    def _expose(self, ids: list[int], request: RecallRequest) -> None:
         if not ids:
             return
-        task = asyncio.create_task(self._log_exposure(ids, session), name="exposure")
+        task = asyncio.create_task(self._log_exposure(ids, request), name="exposure")
         self._exposures.add(task)
         task.add_done_callback(self._exposures.discard)
 
-    async def _log_exposure(self, ids: list[int], session: str | None) -> None:
+    async def _log_exposure(self, ids: list[int], request: RecallRequest) -> None:
+        viewer = request.viewer
         try:
             async with self._database.acquire() as connection:
+                session = None if viewer is None else viewer.session
                 await traces.insert_traces(connection, ids, TraceKind.SURFACED, session)
+                if viewer is not None:
+                    await use.record_recall(connection, ids, request.filters.user_id, viewer)
         except MemoryFault as fault:
             # A recall is never failed by its own bookkeeping.
             log.warning(Action.RECALL_UNLOGGED, error=fault)
+
+
+def _fused(found: Candidates, matching: Set[int], used: str, fusion: str) -> dict[int, float]:
+    arms = {
+        "keyword": {item: found.keyword.get(item, 0.0) for item in matching},
+        "context": {item: found.context.get(item, 0.0) for item in matching},
+    }
+    if used == "hybrid":
+        arms["vector"] = {item: found.cosine.get(item, 0.0) for item in matching}
+    fused = fuse_ranks(arms) if fusion == "ranks" else fuse_min_max(arms, WEIGHTS)
+    return {item: LOWEST_SCORE + (1.0 - LOWEST_SCORE) * score for item, score in fused.items()}
 
 
 def _mismatch(model: Model | None, embedder: Embedder | None) -> str | None:
@@ -331,24 +337,12 @@ def _mismatch(model: Model | None, embedder: Embedder | None) -> str | None:
     return None
 
 
-def _says(query: str) -> bool:
-    """Whether there is a letter or a digit: without any, a vector is near to every short text."""
-    return any(character.isalnum() for character in query)
-
-
 def clean_query(query: str | None) -> str | None:
     """The query without what we injected ourselves, bounded; None when nothing is left."""
     if query is None:
         return None
     text = strip_fenced(repair(query).text).strip()[:MAX_QUERY_CHARS]
     return None if is_blank(text) else text
-
-
-def _without_query(items: list[RecalledItem], request: RecallRequest) -> RecallAnswer:
-    kept, left_out = _packed(items, request)
-    return RecallAnswer(
-        "recency" if kept else "none", kept, left_out=len(left_out), left_out_ids=left_out
-    )
 
 
 def _packed(

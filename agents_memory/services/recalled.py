@@ -1,7 +1,7 @@
 """What recall hands out: items loaded by rank, without repeats, cut to what a reader needs."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from agents_memory.domain.edges import Via
@@ -17,6 +17,10 @@ from agents_memory.storage.messages import MessageView
 from agents_memory.storage.summaries import SummaryView
 
 MAX_ITEM_CHARS = 1_200
+LOOKED_AT_ONCE = 20
+# Of the summaries of sessions the best so many are considered, and with fewer places none is taken.
+SESSIONS_LOOKED_AT = 10
+SESSION_NEEDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +28,8 @@ class RecalledItem:
     """One thing that was found.
 
     `score` is 0..1 within this answer; `similarity` is the calibrated likeness 0..1 or None. A
-    summary names the archived `messages` it stands for, said from `said_at` to `until`. `via`: it
-    did not match by itself, and came along an edge.
+    summary names the `messages` it tells of, said from `said_at` to `until`: archived ones, or part
+    of a `session`. `via`: it did not match by itself, and came along an edge.
     """
 
     id: int
@@ -49,6 +53,7 @@ class RecalledItem:
     version: int | None = None
     messages: tuple[int, ...] = ()
     until: datetime | None = None
+    session: str | None = None
     via: Via | None = None
 
 
@@ -57,6 +62,8 @@ class Ranked:
     """Scores 0..1 of what matches, how it was searched, and raw likeness for the answer.
 
     `weak` counts what came near in meaning and not near enough; `via` says what came along an edge.
+    `sessions` are scores of summaries of sessions, ranked apart, and `outdone` is the best that
+    anything else would have among them.
     """
 
     used: str
@@ -66,6 +73,8 @@ class Ranked:
     weak: int = 0
     summaries: frozenset[int] = frozenset()
     via: Mapping[int, Via] = field(default_factory=dict)
+    sessions: Mapping[int, float] = field(default_factory=dict)
+    outdone: float = 0.0
 
 
 async def load_distinct(
@@ -90,7 +99,61 @@ async def load_distinct(
         limit=limit,
     )
     # Near-duplicates only fill what is left over; the order is that of the scores all the same.
-    return sorted(chosen, key=distinct.index)
+    found = sorted(chosen, key=distinct.index)
+    return await _with_sessions(connection, ranked, found, user_id, limit, terms)
+
+
+async def _with_sessions(
+    connection: Connection,
+    ranked: Ranked,
+    found: list[RecalledItem],
+    user_id: int,
+    limit: int,
+    terms: tuple[str, ...],
+) -> list[RecalledItem]:
+    """What was found, and behind it summaries of sessions that say what nothing of it says.
+
+    One fills a place that is left unless all its messages are there. Where none is left, the one
+    that fits better than anything takes the last, unless a message of it is there: it is then found
+    by what several messages say together, and none says alone.
+    """
+    order = sorted(ranked.sessions, key=lambda item: (-ranked.sessions[item], -item))
+    if not order:
+        return found
+    shown, free = {item.id for item in found}, limit - len(found)
+    at_most = found[-1].score if found else 1.0
+    added: list[RecalledItem] = []
+    for one in await summaries.list_summaries(connection, order[:SESSIONS_LOOKED_AT], user_id):
+        item = _from_summary(one, ranked, terms)
+        if free > len(added):
+            if not shown.issuperset(item.messages):
+                added.append(replace(item, score=min(item.score, at_most)))
+        elif (
+            free == 0
+            and limit >= SESSION_NEEDS
+            and ranked.sessions[one.id] > ranked.outdone
+            and shown.isdisjoint(item.messages)
+        ):
+            return [*found[:-1], replace(item, score=min(item.score, at_most))]
+    return [*found, *added]
+
+
+async def top_similarity(
+    connection: Connection, ranked: Ranked, shown: Sequence[RecalledItem], user_id: int
+) -> float | None:
+    """The best likeness of what may be shown; None when nothing was compared.
+
+    What was told for the sake of a memory that was deleted is still among the candidates.
+    """
+    order = sorted(ranked.similarity, key=lambda item: (-ranked.similarity[item], -item))
+    known = {item.id for item in shown}
+    for start in range(0, len(order), LOOKED_AT_ONCE):
+        page = order[start : start + LOOKED_AT_ONCE]
+        if page[0] in known:
+            return ranked.similarity[page[0]]
+        for item in await load_items(connection, page, ranked, user_id, ()):
+            return ranked.similarity[item.id]
+    return None
 
 
 def _without_repeats(items: list[RecalledItem]) -> list[RecalledItem]:
@@ -115,12 +178,15 @@ async def load_items(
     of_summaries = [item for item in ids if item in ranked.summaries]
     of_messages = [item for item in ids if item not in ranked.memories | ranked.summaries]
     loaded: dict[int, RecalledItem] = {}
-    for message in await messages.list_messages(connection, of_messages, user_id):
-        loaded[message.id] = _from_message(message, ranked, terms)
-    for memory in await memories.list_memories(connection, of_memories, user_id):
-        loaded[memory.id] = _from_memory(memory, ranked, terms)
-    for summary in await summaries.list_summaries(connection, of_summaries, user_id):
-        loaded[summary.id] = _from_summary(summary, ranked, terms)
+    if of_messages:
+        for message in await messages.list_messages(connection, of_messages, user_id):
+            loaded[message.id] = _from_message(message, ranked, terms)
+    if of_memories:
+        for memory in await memories.list_memories(connection, of_memories, user_id):
+            loaded[memory.id] = _from_memory(memory, ranked, terms)
+    if of_summaries:
+        for summary in await summaries.list_summaries(connection, of_summaries, user_id):
+            loaded[summary.id] = _from_summary(summary, ranked, terms)
     return [loaded[item] for item in ids if item in loaded]
 
 
@@ -183,9 +249,10 @@ def _from_summary(summary: SummaryView, ranked: Ranked, terms: tuple[str, ...]) 
         pinned=False,
         tags=(),
         project=summary.project,
-        score=round(ranked.scores.get(summary.id, 0.0), 4),
+        score=round(ranked.scores.get(summary.id, ranked.sessions.get(summary.id, 0.0)), 4),
         similarity=_rounded(ranked.similarity.get(summary.id)),
         platform=summary.platform,
+        session=summary.session,
         messages=summary.messages,
         until=summary.ended_at,
         via=ranked.via.get(summary.id),

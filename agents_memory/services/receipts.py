@@ -10,6 +10,7 @@ from agents_memory.domain.memories import Status
 from agents_memory.domain.messages import Screening
 from agents_memory.domain.tombstones import REPLACEMENT
 from agents_memory.storage import (
+    jobs,
     leadership,
     memories,
     messages,
@@ -19,6 +20,7 @@ from agents_memory.storage import (
     work,
 )
 from agents_memory.storage.connections import Connection, Database
+from agents_memory.storage.jobs import JobRow
 from agents_memory.storage.messages import PassItem
 from agents_memory.storage.quarantine import Decision
 from agents_memory.storage.summaries import PassSummary
@@ -97,7 +99,7 @@ class Receipts:
         self._database = database
 
     async def receipt(self, item_id: int) -> Receipt | Refusal:
-        """How far a message, memory or summary has come."""
+        """How far a message, memory, summary or job has come."""
         schema = self._database.schema
         return await self._database.run(lambda c: read_receipt(c, schema, item_id))
 
@@ -111,9 +113,11 @@ async def read_receipt(connection: Connection, schema: str, item_id: int) -> Rec
             return await _of_memory(connection, schema, item_id, known[0].status)
         if told := await summaries.list_for_pass(connection, [item_id]):
             return await _of_summary(connection, schema, told[0])
+        if job := await jobs.find_any(connection, item_id):
+            return await _of_job(connection, schema, job)
     return Refusal(
         Code.UNKNOWN_ITEM,
-        f"{item_id} names no message, memory or summary; `mcp-agents-memory search` shows ids",
+        f"{item_id} names no message, memory, summary or job; `mcp-agents-memory search` shows ids",
         {"id": item_id},
     )
 
@@ -187,6 +191,15 @@ async def _of_summary(connection: Connection, schema: str, summary: PassSummary)
     led = await leadership.is_locked(connection, schema)
     stages = _stages(summary.id, SUMMARY_STAGES, rows, settled, refused, led=led)
     return Receipt(summary.id, "summary", stages)
+
+
+async def _of_job(connection: Connection, schema: str, job: JobRow) -> Receipt:
+    rows = await work.list_work_of(connection, job.id)
+    settled: dict[str, tuple[Settled, ...]] = {}
+    if job.settled_at is not None:
+        settled[job.kind] = (Settled("cold", None, job.settled_at),)
+    led = await leadership.is_locked(connection, schema)
+    return Receipt(job.id, "job", _stages(job.id, (job.kind,), rows, settled, None, led=led))
 
 
 def _is_of(model: Model | None, backend: str) -> bool:

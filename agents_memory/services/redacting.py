@@ -1,7 +1,7 @@
 """The owner's eraser: words, a message or a memory taken out of everything the pool holds."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,6 +26,7 @@ from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.erasing import Erased, Way
 from agents_memory.storage.faults import translated
 from agents_memory.storage.notify import send_hint
+from agents_memory.storage.rebuilding import Resting
 
 _MEMORY_TEXT = frozenset(("subject", "attribute", "content", "tags"))
 _COPIED_TO_VECTORS = frozenset(("platform", "device", "venue"))
@@ -270,9 +271,10 @@ class _Erasure:
             self._texts.add(message_id)
             self._changed["messages.message"] += 1
         await rebuilding.bury_message(connection, message_id)
+        await self._bury_proposals([message_id])
         self._reasons.update(await rebuilding.list_reasons_beside(connection, message_id))
         resting = await rebuilding.list_resting(connection, message_id)
-        self._documents += [(one.item_id, one.version) for one in resting if not one.memory]
+        self._note_documents(resting)
         await self._bury([(r.item_id, r.version) for r in resting if r.memory and r.alone])
 
     async def bury_memory(self, memory_id: int) -> None:
@@ -294,6 +296,10 @@ class _Erasure:
         already = not await rebuilding.list_statements(connection, versions)
         await self._bury(versions)
         await rebuilding.bury_reasons_for(connection, memory_id)
+        # They may repeat its words.
+        await self._bury_proposals([*told, *others])
+        for message_id in others:
+            self._note_documents(await rebuilding.list_resting(connection, message_id))
         self._reasons.update(await rebuilding.list_reasons_beside(connection, memory_id))
         for message_id in told:
             await self.bury_message(message_id)
@@ -329,6 +335,14 @@ class _Erasure:
             already=self._already and not changed,
             kinds=dict(sorted(self._kinds.items())),
         )
+
+    def _note_documents(self, resting: Sequence[Resting]) -> None:
+        found = [(one.item_id, one.version) for one in resting if not one.memory]
+        self._documents += [one for one in found if one not in self._documents]
+
+    async def _bury_proposals(self, message_ids: Sequence[int]) -> None:
+        gone = await rebuilding.bury_proposals(self._connection, message_ids)
+        self._changed["persona_proposals.content"] += len(gone)
 
     async def _withdraw_summaries(self) -> None:
         # The daemon makes new ones of what is left.

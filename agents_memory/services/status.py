@@ -16,7 +16,7 @@ from agents_memory.storage import (
     migrate,
     quarantine,
     summaries,
-    traces,
+    use,
     vectors,
     work,
 )
@@ -29,10 +29,13 @@ STAGES = (
     "embed",
     "tag",
     "context",
+    "observe_use",
     "embed_memory",
     "compare_memory",
     "summarise",
     "embed_summary",
+    "digest",
+    "persona",
     "embed_other",
     "embed_memory_other",
 )
@@ -109,6 +112,7 @@ async def _read(
     led = await leadership.is_locked(connection, schema)
     beat = await leadership.find_beat(connection)
     stages = await work.summarise_work(connection)
+    uses = await use.count_uses(connection)
     summarised, archived = await summaries.count(connection)
     found = alarms(Facts(led, beat, stages, overdue_s))
     model = await vectors.find_active_model(connection)
@@ -137,7 +141,8 @@ async def _read(
             "memories": await memories.count_memories(connection),
             "summaries": summarised,
             "archived": archived,
-            "used": await traces.count_used(connection),
+            "used": uses.cited,
+            "inferred": uses.inferred,
         },
         "holds": [
             {

@@ -21,7 +21,7 @@ NEAREST = 5
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How much one user has, and when activations were last computed by the daemon."""
+    """How much one user has, and when all activations were last computed."""
 
     counts: Mapping[str, int]
     kinds: Mapping[str, int]
@@ -30,9 +30,10 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """Items looked at, activations that changed, memories that fade now and did not before, and
-    all that fade."""
+    """Items looked at, activations that changed by more than a hundredth, memories that fade now
+    and did not before, all that fade, and as of when."""
 
+    recomputed_at: datetime
     items: int
     changed: int
     faded: int
@@ -78,6 +79,7 @@ class Upkeep:
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
+        self._clock = clock
         self._forgetting = Forgetting(database.transaction, clock)
 
     async def count(self, user_id: int) -> Counted:
@@ -90,16 +92,19 @@ class Upkeep:
             counts |= await upkeep.count_events(connection, user_id)
             kinds = await upkeep.count_kinds(connection, user_id)
             known = await activations.find_upkeep(connection)
-            return Counted(counts, kinds, known.recomputed_at)
+            times = [at for at in (known.recomputed_at, known.forgotten_at) if at is not None]
+            return Counted(counts, kinds, max(times, default=None))
 
         return await self._database.run(load)
 
     async def forget(self, user_id: int) -> Forgotten:
         """Recomputes every activation as of now; what fades sinks, and nothing is deleted."""
+        now = self._clock.now()
         before = await self._faded(user_id)
         done = await self._forgetting.recompute()
         after = await self._faded(user_id)
-        return Forgotten(done.items, done.changed, len(after - before), len(after))
+        await self._database.run(lambda c: activations.record_forgotten(c, now))
+        return Forgotten(now, done.items, done.changed, len(after - before), len(after))
 
     async def find_fading(self, user_id: int, limit: int) -> tuple[Fading, ...]:
         """Up to `limit` (1..100) memories that are least present, as last computed."""

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from agents_memory.domain.text import is_blank
+from agents_memory.domain.text import has_word
 from agents_memory.embedding.chunking import chunk
 from agents_memory.embedding.profiles import Profile
 from agents_memory.embedding.protocol import Vector
@@ -33,11 +33,13 @@ async def vectorise(
 ) -> list[Vectorised]:
     """Chunks and vectors of each text; `known` are the vectors it already has.
 
+    A chunk without a letter or a digit gets none: it would be near to every short text.
+
     No chunk that is known or stands there twice is embedded again. Raises what `embed` does, which
     is asked for a vector of each of the other chunks, if there are any.
     """
     cut = [chunk(text, profile.chunk_tokens) for text in texts]
-    legible = [[part for part in each.texts if not is_blank(part)] for each in cut]
+    legible = [[part for part in each.texts if has_word(part)] for each in cut]
     have: dict[bytes, Vector] = {
         chunk.content_hash: chunk.vector for chunks in known for chunk in chunks
     }

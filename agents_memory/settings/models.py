@@ -23,24 +23,26 @@ PROVIDERS = ("local", "openai", "xai", "rules")
 ROLES = ("tagger", "librarian", "cluster", "alias", "extract", "verify", "gate")
 
 
-def _provider(role: str) -> str | None:
+def _provider(role: str, *misnomers: str) -> str | None:
     value: str | None = setting(
         f"{role}_PROVIDER",
         Group.MODELS,
         f"Who does the work of the {role.lower()}",
         choice(*PROVIDERS, grok="xai"),
         unset="the model of all roles",
+        misnomers=misnomers,
     )
     return value
 
 
-def _model(role: str) -> str | None:
+def _model(role: str, *misnomers: str) -> str | None:
     value: str | None = setting(
         f"{role}_MODEL",
         Group.MODELS,
         "Its model, by the name that the provider knows",
         text(200),
         unset="the provider's",
+        misnomers=misnomers,
     )
     return value
 
@@ -120,8 +122,8 @@ class ModelSettings(EmbeddingSettings):
     alias_model: str | None = _model("ALIAS")
     extract_provider: str | None = _provider("EXTRACT")
     extract_model: str | None = _model("EXTRACT")
-    verify_provider: str | None = _provider("VERIFY")
-    verify_model: str | None = _model("VERIFY")
+    verify_provider: str | None = _provider("VERIFY", "VERIFIER_PROVIDER")
+    verify_model: str | None = _model("VERIFY", "VERIFIER_MODEL")
     gate_provider: str | None = _provider("GATE")
     gate_model: str | None = _model("GATE")
 

@@ -88,6 +88,13 @@ class Settings(BuzzSettings):
         whole(200, 20_000, "characters"),
         default="1900",
     )
+    search_fusion: str = setting(
+        "SEARCH_FUSION",
+        Group.HOT,
+        "How words and meaning are joined: by their scores, or by ranks alone (RRF)",
+        choice("scores", "ranks", rrf="ranks"),
+        default="scores",
+    )
     search_fallback_threshold: float = setting(
         "SEARCH_FALLBACK_THRESHOLD",
         Group.HOT,
@@ -134,6 +141,13 @@ class Settings(BuzzSettings):
         PATH,
         unset="the defaults that the example shows",
     )
+    mirror_dir: Path | None = setting(
+        "MIRROR_DIR",
+        Group.KNOWLEDGE,
+        "The folder of the Markdown mirror, which may lie in a git repository; docs/mirror.md",
+        PATH,
+        unset="no mirror is written",
+    )
 
     cold_path_enabled: bool = setting(
         "COLD_PATH_ENABLED", Group.COLD, "Whether the daemon works", FLAG, default="true"
@@ -172,6 +186,13 @@ class Settings(BuzzSettings):
         "How long due work may wait before status and doctor call that an alarm",
         whole(60, 2_592_000, "seconds"),
         default="900",
+    )
+    inferred_use_weight: float = setting(
+        "INFERRED_USE_WEIGHT",
+        Group.COLD,
+        "What a use counts that a reply shows and nobody cited (a cited one is 1); 0 looks for none",
+        decimal(0, 0.9),
+        default="0.5",
     )
     log_retention_days: int = setting(
         "LOG_RETENTION_DAYS",

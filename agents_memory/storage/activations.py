@@ -23,10 +23,11 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Upkeep:
-    """When all activations were last computed, the newest trace that counts in them, and the
-    newest that is in a bin."""
+    """When all activations were last computed, by the daemon and by hand, the newest trace that
+    counts in them, and the newest that is in a bin."""
 
     recomputed_at: datetime | None
+    forgotten_at: datetime | None
     counted_id: int
     folded_id: int
 
@@ -49,7 +50,7 @@ async def find_newest_trace(connection: Connection) -> int:
 
 
 async def compute_activations(connection: Connection, ids: Sequence[int], now: datetime) -> int:
-    """Computes the activations of items as of `now`, in a transaction; how many changed."""
+    """Computes the activations of items as of `now`, in a transaction; how many changed visibly."""
     upkeep = await find_upkeep(connection)
     # A plan for any number of traces that are in no bin reads all of them.
     await connection.execute(PLANS["plan_for_values"].sql)
@@ -68,12 +69,13 @@ async def compute_activations(connection: Connection, ids: Sequence[int], now: d
             activation.MIN_AGE_DAYS,
             activation.MESSAGE,
             upkeep.folded_id,
+            activation.CHANGED_BY,
         )
     )
 
 
 async def settle_traces(connection: Connection) -> None:
-    """Lets the traces that are there now be folded; waits three seconds for writers at most."""
+    """Lets the traces that are there now be folded; waits for writers, two seconds at most."""
     await connection.execute(SQL["settle_traces"].sql)
 
 
@@ -90,16 +92,30 @@ async def join_trace_bins(
     return None if found is None else int(found)
 
 
+async def prune_traces(connection: Connection, before: datetime, most: int) -> int | None:
+    """Deletes folded exposures from before a time among the next `most` traces; how many.
+
+    None when there is no trace left to look at.
+    """
+    found = await connection.fetchval(SQL["prune_traces"].sql, before, most)
+    return None if found is None else int(found)
+
+
 async def find_upkeep(connection: Connection) -> Upkeep:
     """How far upkeep is."""
     row = await connection.fetchrow(SQL["find_upkeep"].sql)
     assert row is not None
-    return Upkeep(row["recomputed_at"], row["counted_id"], row["folded_id"])
+    return Upkeep(**dict(row))
 
 
 async def record_recomputed(connection: Connection, now: datetime, newest: int) -> None:
     """All activations are those of `now`, and the trace `newest` counts in them."""
     await connection.execute(SQL["record_recomputed"].sql, now, newest)
+
+
+async def record_forgotten(connection: Connection, now: datetime) -> None:
+    """Somebody asked for all activations, which are those of `now`."""
+    await connection.execute(SQL["record_forgotten"].sql, now)
 
 
 async def record_counted(connection: Connection, newest: int) -> None:

@@ -36,6 +36,8 @@ CLOSE_LIMIT_S = 3.0
 MENDED = (
     "it is started anew by itself: try again; if that does not help, `mcp-agents-memory doctor`"
 )
+# How long a call goes on trying when its server is away: as long as a restart takes.
+PATIENCE_S = 10.0
 FIRST_PAUSE_S = 0.05
 LONGEST_PAUSE_S = 1.0
 
@@ -54,7 +56,7 @@ class Database:
     pooler that hands one server session to several clients (found out too when not said), so that
     each lease is one transaction. `direct_url` leads around that pooler, for `connect`. `recover`
     is awaited before a lost connection is tried again (the embedded database uses it to start the
-    server anew).
+    server anew). A call goes on trying for `patience_s` seconds.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class Database:
         recover: Callable[[], Awaitable[None]] | None = None,
         pooled: bool = False,
         direct_url: str | None = None,
+        patience_s: float = PATIENCE_S,
     ) -> None:
         self._schema = schema
         wanted = {
@@ -79,6 +82,7 @@ class Database:
         self._sessions = Sessions(url, wanted, shared=pooled)
         self._own = self._sessions if direct_url is None else Sessions(direct_url, wanted)
         self._max_size = max_size
+        self.patience_s = patience_s
         self._recover = recover
         self._mended = None if recover is None else MENDED
         self._leases = Leases(self._open, max_size)
@@ -133,15 +137,17 @@ class Database:
             yield connection
 
     async def run(
-        self, operation: Callable[[Connection], Awaitable[T]], *, within_s: float = 10.0
+        self, operation: Callable[[Connection], Awaitable[T]], *, within_s: float | None = None
     ) -> T:
-        """Runs `operation`, again when the server went away, until `within_s` seconds are over.
+        """Runs `operation`, again when the server went away, until `within_s` seconds are over
+        (those of this database, when not said).
 
         The operation must be safe to repeat: a commit whose answer was lost is repeated too. A try
         that has begun is seen to its end, which comes soon when its server is gone. Raises
         DatabaseUnavailable when the server stays away, at once when only its owner can change that.
         """
         loop = asyncio.get_running_loop()
+        within_s = self.patience_s if within_s is None else within_s
         end = loop.time() + within_s
         pause = 0.0
         # Not a library's loop, which cost as much as the insert inside it.

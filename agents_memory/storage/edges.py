@@ -26,7 +26,7 @@ async def list_linkable(connection: Connection, ids: Sequence[int], user_id: int
 
 
 async def find_weight(connection: Connection, edge: Edge, user_id: int) -> float | None:
-    """The weight of an edge as it stands; None when there is none."""
+    """The weight of an edge as it stands, of memories that gave way too; None without one."""
     found = await connection.fetchval(
         SQL["find_weight"].sql, user_id, edge.from_id, edge.to_id, edge.kind
     )
@@ -43,9 +43,11 @@ async def write_edge(connection: Connection, edge: Edge, user_id: int) -> None:
 async def remove_edges(
     connection: Connection, from_id: int, to_id: int, kind: EdgeKind | None, user_id: int
 ) -> list[EdgeKind]:
-    """Takes away the edges from one item to another; the kinds of those that stood."""
+    """Takes away the edges from one item to another, and of memories that gave way to them; the
+    kinds of those that stood.
+    """
     rows = await connection.fetch(SQL["remove_edges"].sql, user_id, from_id, to_id, kind)
-    return sorted(EdgeKind(row["kind"]) for row in rows)
+    return sorted({EdgeKind(row["kind"]) for row in rows})
 
 
 async def list_neighbours(

@@ -121,6 +121,7 @@ TABLES: Mapping[str, Table] = {
     "message_results": Table("message_id", {"stage": _OURS, "backend": _OURS, "detail": _WORDS}),
     "message_context": Table("message_id", {"lexemes": _DROPPED}),
     "work": Table("item_id", {"stage": _OURS, "last_error": _WORDS, "parked_reason": _WORDS}),
+    "jobs": Table("id", {"kind": _OURS, "request": _WORDS, "result": _WORDS}),
     "embedding_models": Table("id", {"profile": _OURS}),
     "lexeme_stats": Table("documents", {"lexeme": _DROPPED}),
     "patches": Table(
@@ -145,6 +146,7 @@ TABLES: Mapping[str, Table] = {
             "content": _WORDS,
             "content_key": _REBUILT,
             "kind": _CLOSED,
+            "affect": _CLOSED,
             "trust": _CLOSED,
             "status": _CLOSED,
             "tags": _WORDS,
@@ -165,9 +167,22 @@ TABLES: Mapping[str, Table] = {
     ),
     "profiles": Table("id", {"kind": _CLOSED, "content": _WORDS}),
     "profile_versions": Table("profile_id", {"content": _WORDS}),
+    "persona_proposals": Table(
+        "id",
+        {
+            "kind": _CLOSED,
+            "content": _WORDS,
+            "trust": _CLOSED,
+            "backend": _OURS,
+            "status": _CLOSED,
+            "decided_by": _WORDS,
+        },
+    ),
     "tag_summaries": Table(
         "id",
         {
+            "kind": _CLOSED,
+            "session": _NAME,
             "platform": _SHARED_WORDS,
             "trust": _CLOSED,
             "status": _CLOSED,
@@ -177,6 +192,15 @@ TABLES: Mapping[str, Table] = {
         },
     ),
     "sources": Table("item_id", {"quote": _WORDS}),
+    "recall_log": Table(
+        "id",
+        {
+            "session": _NAME,
+            "platform": _SHARED_WORDS,
+            "device": _WORDS,
+            "project": _WORDS,
+        },
+    ),
     "traces": Table("item_id", {"kind": _CLOSED, "session": _NAME}),
     "edges": Table("from_id", {"kind": _CLOSED}),
     "leader": Table("epoch", {"holder": _WORDS}),
@@ -186,6 +210,7 @@ TABLES: Mapping[str, Table] = {
         {
             "kind": _CLOSED,
             "name": _NAME,
+            "description": _WORDS,
             "reasons": Column(Way.EXEMPT, "numbers, ids and labels of ours"),
             "judged_by": _WORDS,
             "status": _CLOSED,

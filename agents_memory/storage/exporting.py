@@ -15,7 +15,7 @@ SQL = queries.load("export")
 SECTIONS: Mapping[str, tuple[str, ...]] = {
     "messages": ("message",),
     "memories": ("memory", "memory_version"),
-    "profiles": ("profile", "profile_version"),
+    "profiles": ("profile", "profile_version", "proposal"),
     "patches": ("patch", "operation"),
     "summaries": ("summary",),
     "edges": ("edge",),

@@ -32,7 +32,10 @@ UNFILED = Filing()
 
 
 async def list_choices(connection: Connection, limit: int) -> tuple[Choice, ...]:
-    """Projects of the registry without aliases, the fullest first."""
+    """Projects of the registry without aliases, the fullest first.
+
+    A name that only private, unscreened or held-back messages know is not among them.
+    """
     rows = await connection.fetch(SQL["list_choices"].sql, limit)
     return tuple(Choice(row["name"], row["description"]) for row in rows)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import asyncpg
 
+from agents_memory.domain.affect import Affect
 from agents_memory.domain.filters import Filters
 from agents_memory.domain.memories import Kind, MemoryState, MemoryView, Status, same_key
 from agents_memory.domain.messages import Trust
@@ -156,6 +157,7 @@ class PassMemory:
     subject: str
     content: str
     status: Status
+    affect_told: bool = True
 
 
 async def list_for_pass(connection: Connection, ids: Sequence[int]) -> list[PassMemory]:
@@ -170,8 +172,15 @@ async def lock_for_pass(connection: Connection, memory_id: int) -> PassMemory | 
     return None if row is None else _for_pass(row)
 
 
+async def record_affect(connection: Connection, memory_id: int, affect: Affect) -> None:
+    """The affect of a memory as it was estimated, unless it was told."""
+    await connection.execute(SQL["record_affect"].sql, memory_id, affect.valence, affect.intensity)
+
+
 def _for_pass(row: asyncpg.Record) -> PassMemory:
-    return PassMemory(row["id"], row["subject"], row["content"], Status(row["status"]))
+    return PassMemory(
+        row["id"], row["subject"], row["content"], Status(row["status"]), row["affect_told"]
+    )
 
 
 async def count_memories(connection: Connection) -> int:

@@ -191,6 +191,7 @@ def _current(step: MemoryStep, before: MemoryState | None, place: Place) -> dict
         said = step.new.occurred_at
         row |= {"platform": place.platform, "p_tag": place.p_tag}
         row["occurred_at"] = said and said.isoformat()
+        row["affect"] = "told" if step.new.tells_affect else "unknown"
     if before is None or _words(before) != _words(after):
         analysis = analyse("\n".join(_words(after)))
         row["lexemes"] = to_tsvector_literal(analysis.terms)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from agents_memory.domain.messages import Trust
+from agents_memory.domain.persona import document_trust
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
 
@@ -11,16 +13,53 @@ SQL = queries.load("profiles")
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A document about a user."""
+    """A document about a user; `held`: a message that it rests on was quarantined since."""
 
     id: int
     kind: str
     version: int
     content: str
     updated_at: datetime
+    trust: Trust
+    held: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileVersion:
+    """One version of a document, the patch that made it, and the messages it rests on."""
+
+    version: int
+    content: str
+    created_at: datetime
+    patch_id: int
+    actor: str
+    tool: str
+    reason: str
+    evidence: tuple[int, ...]
 
 
 async def list_profiles(connection: Connection, user_id: int) -> dict[str, Profile]:
     """The written documents of a user by kind."""
     rows = await connection.fetch(SQL["list_profiles"].sql, user_id)
-    return {row["kind"]: Profile(**dict(row)) for row in rows}
+    return {
+        row["kind"]: Profile(
+            row["id"],
+            row["kind"],
+            row["version"],
+            row["content"],
+            row["updated_at"],
+            document_trust(row["actor"], map(Trust, row["trusts"])),
+            row["held"],
+        )
+        for row in rows
+    }
+
+
+async def list_history(
+    connection: Connection, user_id: int, kind: str, version: int | None = None
+) -> tuple[ProfileVersion, ...]:
+    """The versions of a document, the oldest first, or only one of them."""
+    rows = await connection.fetch(SQL["list_history"].sql, user_id, kind, version)
+    return tuple(
+        ProfileVersion(**{**dict(row), "evidence": tuple(row["evidence"])}) for row in rows
+    )

@@ -114,6 +114,12 @@ async def bury_reasons_for(connection: Connection, memory_id: int) -> None:
     await connection.execute(SQL["bury_reasons_for"].sql, memory_id, REPLACEMENT)
 
 
+async def bury_proposals(connection: Connection, message_ids: Sequence[int]) -> tuple[int, ...]:
+    """Leaves nothing of what was proposed for the persona from these messages; the ids."""
+    rows = await connection.fetch(SQL["bury_proposals"].sql, list(message_ids), REPLACEMENT)
+    return _ids(rows)
+
+
 async def rebuild_lexemes(connection: Connection, message_ids: Collection[int]) -> tuple[int, ...]:
     """New lexemes for messages; the ids of those that say nothing any more and were buried."""
     buried = []

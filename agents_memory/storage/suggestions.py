@@ -34,7 +34,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """`name` may be a project, or stand for `target`.
+    """`name` may be a project, or stand for `target`; `description` is its proposer's.
 
     `confidence` 0..1, None for a name. `reasons` hold numbers, ids and labels. `filed` counts the
     messages that came under a confirmed name, `filed_at` is when all had.
@@ -48,6 +48,7 @@ class Suggestion:
     confidence: float | None
     reasons: dict[str, Any]
     judged_by: str
+    description: str
     status: Status
     suggested_at: datetime
     decided_at: datetime | None
@@ -68,6 +69,7 @@ class Found:
     tag_id: int | None
     target_id: int | None
     tag_alias_of: int | None
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,14 @@ class FrequentTag:
     uses: int
     unfiled: int
     sessions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Carrying:
+    """How many messages and memories carry a free tag."""
+
+    messages: int
+    memories: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +159,34 @@ async def suggest_name(
     return None if value is None else int(value)
 
 
+async def find_named(connection: Connection, name: str) -> tuple[int, Status] | None:
+    """The suggestion there ever was of a name, and what became of it."""
+    row = await connection.fetchrow(SQL["find_named"].sql, name)
+    return None if row is None else (row["id"], Status(row["status"]))
+
+
+async def propose_name(
+    connection: Connection, name: str, description: str, sort: str, carrying: Carrying
+) -> int | None:
+    """The id of an agent's proposal (`sort` p or d); None when the name was suggested before."""
+    value = await connection.fetchval(
+        SQL["propose_name"].sql, name, description, sort, carrying.messages, carrying.memories
+    )
+    return None if value is None else int(value)
+
+
+async def count_proposed(connection: Connection) -> int:
+    """Open proposals of agents."""
+    return int(await connection.fetchval(SQL["count_proposed"].sql))
+
+
+async def count_carrying(connection: Connection, user_id: int, tag: str) -> Carrying:
+    """How many messages, and memories, of a user carry a free tag."""
+    row = await connection.fetchrow(SQL["count_carrying"].sql, user_id, tag)
+    assert row is not None, "an aggregate has a row"
+    return Carrying(**dict(row))
+
+
 async def suggest_alias(
     connection: Connection,
     tag: int,
@@ -177,7 +215,11 @@ async def list_judged_pairs(
 
 
 async def list_candidates(connection: Connection, limit: int, topics: int) -> list[Tag]:
-    """Tags that stand for themselves, the fullest first, each with its commonest free tags."""
+    """Tags that stand for themselves, the fullest first, each with its commonest free tags.
+
+    A model may be asked about them: a name that only messages know which no model may see is left
+    out.
+    """
     rows = await connection.fetch(SQL["list_candidates"].sql, limit)
     ids = [row["id"] for row in rows]
     of: dict[int, set[str]] = {one: set() for one in ids}

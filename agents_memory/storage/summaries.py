@@ -1,6 +1,6 @@
-"""Summaries of old messages, and the messages that they stand for."""
+"""Summaries of old messages and of ended sessions, and the messages that they tell of."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,6 +12,8 @@ from agents_memory.storage.connections import Connection
 SQL = queries.load("summaries")
 
 ACTIVE, WITHDRAWN = "active", "withdrawn"
+ARCHIVE, SESSION = "archive", "session"
+"""What a summary is for: it stands for archived messages, or tells a part of a session as well."""
 MAX_MESSAGES = 40
 """Of one summary; few enough to be read and cited at once."""
 
@@ -28,6 +30,24 @@ class Archivable:
     trust: Trust
     said_at: datetime
     bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A summary that is to be: whose, where its messages were said, and which they are.
+
+    With a `session` it is of a part of it.
+    """
+
+    user_id: int
+    p_tag: int | None
+    platform: str
+    private: bool
+    trust: Trust
+    began_at: datetime
+    ended_at: datetime
+    messages: tuple[int, ...]
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +71,7 @@ class Span:
 
     id: int
     version: int
+    kind: str
     user_id: int
     private: bool
     trust: Trust
@@ -62,10 +83,15 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class SummaryView:
-    """A summary as readers see it; `messages` are the ids of those it stands for."""
+    """A summary as readers see it; `messages` are the ids of those it tells of.
+
+    `session` is that of which it tells a part, None for one that stands for archived messages.
+    """
 
     id: int
     version: int
+    kind: str
+    session: str | None
     content: str
     platform: str
     trust: Trust
@@ -96,15 +122,13 @@ async def list_archivable(connection: Connection, before: datetime, limit: int) 
     return [Archivable(**{**dict(row), "trust": Trust(row["trust"])}) for row in rows]
 
 
-async def plan(connection: Connection, messages: Sequence[Archivable], trust: Trust) -> int:
-    """Plans one summary for messages of one user, project, platform and privacy; its id."""
-    first = messages[0]
-    said = [message.said_at for message in messages]
+async def plan(connection: Connection, one: Plan) -> int:
+    """Plans a summary; its id."""
     id_ = await connection.fetchval(
-        SQL["insert_summary"].sql, first.user_id, first.p_tag, first.platform, first.private,
-        trust, min(said), max(said),
+        SQL["insert_summary"].sql, one.user_id, one.p_tag, one.platform, one.private, one.trust,
+        one.began_at, one.ended_at, ARCHIVE if one.session is None else SESSION, one.session,
     )  # fmt: skip
-    await patches.insert_sources(connection, id_, 1, [message.id for message in messages])
+    await patches.insert_sources(connection, id_, 1, one.messages)
     return int(id_)
 
 
@@ -138,7 +162,10 @@ async def hold(connection: Connection, span: Span) -> bool:
 async def write(
     connection: Connection, span: Span, content: str, *, backend: str, provisional: bool
 ) -> None:
-    """Writes what a span says and archives its messages; `hold` comes first."""
+    """Writes what a span says; `hold` comes first.
+
+    Messages that it stands for are archived, and told by no summary of their session any more.
+    """
     ids = [message.id for message in span.messages]
     version = span.version
     if span.status == ACTIVE:
@@ -149,6 +176,10 @@ async def write(
         SQL["write_summary"].sql, span.id, version, content, backend, provisional,
         to_tsvector_literal(analysis.terms), analysis.length,
     )  # fmt: skip
+    if span.kind == SESSION:
+        return
+    retold = await connection.fetch(SQL["list_retold"].sql, ids)
+    await withdraw(connection, [row["id"] for row in retold])
     await connection.execute(SQL["archive_messages"].sql, ids)
     await _mark_vectors(connection, ids, archived=True)
 
@@ -159,7 +190,7 @@ async def keep(connection: Connection, summary_id: int) -> None:
 
 
 async def list_misfits(connection: Connection, limit: int) -> list[int]:
-    """Summaries with a message that was held back, pinned or filed elsewhere since."""
+    """Summaries with a message that was held back since, or does not belong there any more."""
     return [row["id"] for row in await connection.fetch(SQL["list_misfits"].sql, limit)]
 
 
@@ -170,7 +201,7 @@ async def list_resting(connection: Connection, message_ids: Sequence[int]) -> li
 
 
 async def withdraw(connection: Connection, ids: Sequence[int]) -> None:
-    """Leaves nothing of summaries but their ids; their messages are in everyday search again."""
+    """Leaves nothing of summaries but their ids; what was archived is in everyday search again."""
     if not ids:
         return
     covered = [row["message_id"] for row in await connection.fetch(SQL["list_covered"].sql, ids)]
@@ -220,6 +251,14 @@ async def find_covering(connection: Connection, message_id: int) -> int | None:
     return None if value is None else int(value)
 
 
+async def list_of_sessions(connection: Connection, ids: Collection[int]) -> frozenset[int]:
+    """Those of some summaries that tell a part of a session."""
+    if not ids:
+        return frozenset()
+    rows = await connection.fetch(SQL["list_sessions_among"].sql, list(ids))
+    return frozenset(row["id"] for row in rows)
+
+
 async def list_for_pass(connection: Connection, ids: Sequence[int]) -> list[PassSummary]:
     """The summaries that a pass works on; ids of other kinds are left out."""
     rows = await connection.fetch(SQL["list_summaries_for_pass"].sql, list(ids))
@@ -227,7 +266,7 @@ async def list_for_pass(connection: Connection, ids: Sequence[int]) -> list[Pass
 
 
 async def count(connection: Connection) -> tuple[int, int]:
-    """How many summaries are active, and how many messages are archived."""
+    """How many summaries stand for archived messages, and for how many."""
     row = await connection.fetchrow(SQL["count_summaries"].sql)
     assert row is not None, "an aggregate has a row"
     return row["summaries"], row["archived"]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 
-from agents_memory.domain.activation import INFERRED, TRACE_WEIGHTS
+from agents_memory.domain.activation import TRACE_WEIGHTS
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
 
@@ -23,18 +23,11 @@ async def insert_traces(
     ids: Sequence[int],
     kind: TraceKind,
     session: str | None,
-    *,
-    inferred: bool = False,
 ) -> None:
-    """One trace an item; a surfaced one at most once an item and hour, a created one once.
-
-    `inferred`: nobody reported the use, the reply shows it.
-    """
+    """One trace an item; a surfaced one at most once an item and hour, a created one once."""
     if ids:
-        weight = TRACE_WEIGHTS[INFERRED if inferred else kind]
-        await connection.execute(
-            SQL["insert_traces"].sql, sorted(set(ids)), kind, weight, session, inferred
-        )
+        weight = TRACE_WEIGHTS[kind]
+        await connection.execute(SQL["insert_traces"].sql, sorted(set(ids)), kind, weight, session)
 
 
 async def find_kinds(connection: Connection, ids: Sequence[int], user_id: int) -> dict[int, str]:
@@ -47,8 +40,3 @@ async def count_traces(connection: Connection, item_id: int) -> dict[str, int]:
     """How many traces of each kind an item has."""
     rows = await connection.fetch(SQL["count_traces"].sql, item_id)
     return {row["kind"]: row["count"] for row in rows}
-
-
-async def count_used(connection: Connection) -> int:
-    """How often anything was used."""
-    return int(await connection.fetchval(SQL["count_used"].sql))

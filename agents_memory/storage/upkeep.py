@@ -54,7 +54,7 @@ async def count_kinds(connection: Connection, user_id: int) -> dict[str, int]:
 
 
 async def count_events(connection: Connection, user_id: int) -> dict[str, int]:
-    """How often items of a user were used, and shown."""
+    """How often items of a user were used (cited, and only inferred), and shown."""
     row = await connection.fetchrow(SQL["count_events"].sql, user_id)
     assert row is not None, "an aggregate without groups has one row"
     return dict(row)

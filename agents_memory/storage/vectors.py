@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import asyncpg
@@ -23,9 +23,9 @@ Vector = NDArray[np.float32]
 
 # Below this a scan costs some ten milliseconds and finds everything (measured with 384 dimensions).
 EXACT_ROWS = 20_000
-# Chunks asked of the index for each message wanted: long messages have several, and the order of
-# the graph is only nearly right.
-OVER_FETCH = 2
+# Chunks looked at for each message wanted, as long messages have several; with the greater number
+# only where the smaller was of too few messages. Under a filter the graph's time grows with it.
+OVER_FETCH = (1.5, 4.0)
 # How wide the graph is searched: .985 of the true ten nearest of 100,000 messages are found, with
 # half as much again .992 (docs/benchmarks.md).
 EF_SEARCH = 200
@@ -255,14 +255,21 @@ async def search_messages(
     An exact scan while the filters leave few enough rows, else the index with over-fetch. This is
     never left to the planner: with a filter it takes the index and silently returns too few.
     """
+    arguments = (*filter_arguments(filters), limit)
+    looked_at = [int(limit * share) for share in OVER_FETCH]
     if model.indexed and await _too_many_to_scan(connection, model, filters):
-        found = await _search_index(connection, model, filters, query, limit)
-        if len(found) == limit:
-            return found
+        sql = SQL["search_message_index"].render(table=model.message_table)
+        async with planned_for_values(connection, SQL["allow_index"], str(EF_SEARCH)):
+            for chunks in looked_at:
+                rows = await connection.fetch(sql, *arguments, chunks, query)
+                if len(rows) == limit:
+                    return _cosines(rows)
     sql = SQL["search_message_vectors"].render(table=model.message_table)
     async with planned_for_values(connection):
-        rows = await connection.fetch(sql, *filter_arguments(filters), limit, query)
-    return {row["id"]: float(row["cosine"]) for row in rows}
+        rows = await connection.fetch(sql, *arguments, looked_at[-1], query)
+        if len(rows) < limit and sum(row["chunks"] for row in rows) == looked_at[-1]:
+            rows = await connection.fetch(sql, *arguments, None, query)
+    return _cosines(rows)
 
 
 async def _too_many_to_scan(connection: Connection, model: Model, filters: Filters) -> bool:
@@ -271,15 +278,31 @@ async def _too_many_to_scan(connection: Connection, model: Model, filters: Filte
     return bool(plan[0]["Plan"]["Plan Rows"] > EXACT_ROWS)
 
 
-async def _search_index(
-    connection: Connection, model: Model, filters: Filters, query: Vector, limit: int
-) -> dict[int, float]:
-    chunks = limit * OVER_FETCH
-    sql = SQL["search_message_index"].render(table=model.message_table)
-    async with planned_for_values(connection):
-        await connection.execute(SQL["allow_index"].sql, str(EF_SEARCH))
-        rows = await connection.fetch(sql, *filter_arguments(filters), limit, chunks, query)
+def _cosines(rows: Iterable[asyncpg.Record]) -> dict[int, float]:
     return {row["id"]: float(row["cosine"]) for row in rows}
+
+
+async def search_derived(
+    connection: Connection, model: Model, filters: Filters, query: Vector, limit: int
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Cosine of the nearest active memories, and of the nearest summaries, that match."""
+    sql = SQL["search_derived_vectors"].render(model=model.id)
+    async with planned_for_values(connection):
+        rows = await connection.fetch(sql, *memory_filters(filters), limit, query)
+    return (
+        _cosines(row for row in rows if not row["summary"]),
+        _cosines(row for row in rows if row["summary"]),
+    )
+
+
+async def compare(
+    connection: Connection, model: Model, ids: Sequence[int], query: Vector
+) -> dict[int, float]:
+    """Cosine of the query with each message, memory or summary that has a vector."""
+    if not ids:
+        return {}
+    sql = SQL["compare_vectors"].render(model=model.id)
+    return _cosines(await connection.fetch(sql, list(ids), query))
 
 
 async def count_searchable(connection: Connection, model: Model) -> int:
@@ -320,54 +343,7 @@ async def record_index_recall(connection: Connection, model: Model, recall: floa
     await connection.execute(SQL["record_index_recall"].sql, model.id, recall)
 
 
-async def compare_messages(
-    connection: Connection, model: Model, ids: Sequence[int], query: Vector
-) -> Mapping[int, float]:
-    """Cosine of the query with each of the messages that has a vector."""
-    sql = SQL["compare_messages"].render(table=model.message_table)
-    rows = await connection.fetch(sql, list(ids), query)
-    return {row["id"]: float(row["cosine"]) for row in rows}
-
-
-async def search_memories(
-    connection: Connection, model: Model, filters: Filters, query: Vector, limit: int
-) -> dict[int, float]:
-    """Cosine of the nearest active memories that match, the nearest first."""
-    sql = SQL["search_memory_vectors"].render(table=model.memory_table)
-    async with planned_for_values(connection):
-        rows = await connection.fetch(sql, *memory_filters(filters), limit, query)
-    return {row["id"]: float(row["cosine"]) for row in rows}
-
-
-async def compare_memories(
-    connection: Connection, model: Model, ids: Sequence[int], query: Vector
-) -> Mapping[int, float]:
-    """Cosine of the query with each of the memories that has a vector."""
-    sql = SQL["compare_memories"].render(table=model.memory_table)
-    rows = await connection.fetch(sql, list(ids), query)
-    return {row["id"]: float(row["cosine"]) for row in rows}
-
-
 async def has_summary(connection: Connection, model: Model, summary_id: int) -> bool:
     """Whether a summary has vectors of a model."""
     sql = SQL["has_summary_vectors"].render(table=model.summary_table)
     return bool(await connection.fetchval(sql, summary_id))
-
-
-async def search_summaries(
-    connection: Connection, model: Model, filters: Filters, query: Vector, limit: int
-) -> dict[int, float]:
-    """Cosine of the nearest summaries that match, the nearest first."""
-    sql = SQL["search_summary_vectors"].render(table=model.summary_table)
-    async with planned_for_values(connection):
-        rows = await connection.fetch(sql, *memory_filters(filters), limit, query)
-    return {row["id"]: float(row["cosine"]) for row in rows}
-
-
-async def compare_summaries(
-    connection: Connection, model: Model, ids: Sequence[int], query: Vector
-) -> Mapping[int, float]:
-    """Cosine of the query with each of the summaries that has a vector."""
-    sql = SQL["compare_summaries"].render(table=model.summary_table)
-    rows = await connection.fetch(sql, list(ids), query)
-    return {row["id"]: float(row["cosine"]) for row in rows}

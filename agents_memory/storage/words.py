@@ -28,10 +28,13 @@ _RANKS = [
 _STEPS = [(lower + higher) / 2 for lower, higher in pairwise(_RANKS)]
 
 
-# So many that hold a word are all ranked; and so many that the filters leave are all looked at.
-FEW, MANY = 1_000, 10_000
-# In its order the pool is read so many times as fast as by the index of words (measured).
-BACKWARDS_SPEED = 4
+# So many that the filters leave are all looked at; of those that hold a word, so many are ranked.
+MANY, RANKED = 10_000, 1_000
+# Of the ranked, so many times as many as are wanted should match the filters.
+MARGIN = 1.5
+# In its order the pool is read so many times as fast as texts are found by the index of words and
+# ranked (measured).
+BACKWARDS_SPEED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,38 +65,55 @@ async def find_messages(
     limit: int,
 ) -> set[int]:
     """Ids of `limit` messages that hold one of the words of `own`, and of `limit` whose context
-    holds one of `surrounding`: those with most of `terms`, then the newest; of words that very many
-    hold, the newest."""
-    arguments = (*message_filters(filters), limit)
-    asked = to_tsquery_literal(terms)
+    holds one of `surrounding`: those with most of `terms`, then the newest; of words that many
+    hold, those among the newest."""
     found: set[int] = set()
-    async with planned_for_values(connection):
-        await connection.execute(SQL["prefer_indexes"].sql)
+    async with planned_for_values(connection, SQL["prefer_indexes"]):
+        matching = None
+        if max(own.expected, surrounding.expected) > RANKED:
+            matching = await _estimate(connection, filters)
         for choice, where in ((own, ""), (surrounding, "_around")):
-            statement = await _statement(connection, filters, choice, limit)
-            chosen = to_tsquery_literal(choice.words)
-            words = (chosen,) if statement == "find_by_common_words" else (chosen, asked)
-            rows = await connection.fetch(SQL[statement + where].sql, *arguments, *words)
+            way, share = _way(choice, matching, limit)
+            sql = SQL[way + where].sql
+            arguments = [*message_filters(filters), limit, to_tsquery_literal(choice.words)]
+            if way != "find_by_common_words":
+                arguments.append(to_tsquery_literal(terms))
+            if way == "find_by_rare_words":
+                newest = None
+                if share < 1.0:
+                    newest = await connection.fetchval(SQL["find_newest_from"].sql, share)
+                arguments.append(newest)
+            rows = await connection.fetch(sql, *arguments)
+            if share < 1.0 and len(rows) < limit:
+                # What matches is not among the newest.
+                rows = await connection.fetch(sql, *arguments[:-1], None)
             found |= {row["id"] for row in rows}
     return found
 
 
-async def _statement(connection: Connection, filters: Filters, choice: Choice, limit: int) -> str:
-    """Which statement finds the messages that hold a word of `choice`.
-
-    Reading the pool backwards finds enough soonest when very many hold one, but never where the
-    filters leave few, which may all be old: there, these few are looked at.
-    """
-    if choice.expected <= FEW:
-        return "find_by_rare_words"
+async def _estimate(connection: Connection, filters: Filters) -> int:
+    """How many messages the filters leave, as the planner expects; at least 1."""
     sql = SQL["estimate_matching_messages"].sql
     plan = json.loads(await connection.fetchval(sql, *message_filters(filters)))
-    matching = max(plan[0]["Plan"]["Plan Rows"], 1)
+    return max(int(plan[0]["Plan"]["Plan Rows"]), 1)
+
+
+def _way(choice: Choice, matching: int | None, limit: int) -> tuple[str, float]:
+    """Which statement finds who holds a word of `choice`, and in which newest share of the pool.
+
+    Reading the pool backwards finds enough soonest when very many hold one, but never where the
+    filters leave few, which may all be old: there, these few are looked at. `matching` is how many
+    they leave, needed where more than RANKED hold one.
+    """
+    if matching is None or choice.expected <= RANKED:
+        return "find_by_rare_words", 1.0
     if matching <= MANY:
-        return "find_by_words_in_few"
+        return "find_by_words_in_few", 1.0
+    ranked = max(RANKED, MARGIN * limit * choice.documents / matching)
     read = limit * choice.documents**2 / (choice.expected * matching)
-    backwards = read < BACKWARDS_SPEED * choice.expected
-    return "find_by_common_words" if backwards else "find_by_rare_words"
+    if read < BACKWARDS_SPEED * ranked:
+        return "find_by_common_words", 1.0
+    return "find_by_rare_words", min(ranked / choice.expected, 1.0)
 
 
 async def count_in_messages(
@@ -110,7 +130,7 @@ async def count_in_messages(
     )
 
 
-async def find_memories(
+async def find_derived(
     connection: Connection,
     filters: Filters,
     terms: Sequence[str],
@@ -118,46 +138,22 @@ async def find_memories(
     own: Choice,
     also: Collection[int],
     limit: int,
-) -> Mapping[int, Held]:
-    """What memories hold of `terms`, by memory id: the newest `limit` that hold one of the words of
-    `own`, and those of the ids `also`."""
-    statement = "find_memories_by_words"
-    return await _find_held(connection, statement, filters, terms, own, also, limit)
-
-
-async def find_summaries(
-    connection: Connection,
-    filters: Filters,
-    terms: Sequence[str],
-    *,
-    own: Choice,
-    also: Collection[int],
-    limit: int,
-) -> Mapping[int, Held]:
-    """The same of summaries."""
-    statement = "find_summaries_by_words"
-    return await _find_held(connection, statement, filters, terms, own, also, limit)
-
-
-async def _find_held(
-    connection: Connection,
-    statement: str,
-    filters: Filters,
-    terms: Sequence[str],
-    own: Choice,
-    also: Collection[int],
-    limit: int,
-) -> Mapping[int, Held]:
+) -> tuple[Mapping[int, Held], Mapping[int, Held]]:
+    """What memories hold of `terms`, and what summaries hold, by id: of each the newest `limit`
+    that hold one of the words of `own`, and those of the ids `also`."""
     async with planned_for_values(connection):
         rows = await connection.fetch(
-            SQL[statement].sql,
+            SQL["find_derived_by_words"].sql,
             *memory_filters(filters),
             limit,
             to_tsquery_literal(own.words),
             list(also),
             *_asked(terms),
         )
-    return _held(rows)
+    return (
+        _held(row for row in rows if not row["summary"]),
+        _held(row for row in rows if row["summary"]),
+    )
 
 
 def _asked(terms: Sequence[str]) -> tuple[list[str], list[float]]:

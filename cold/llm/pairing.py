@@ -1,11 +1,14 @@
 """What a model is asked about two tags that may name one project."""
 
+import json
 from enum import StrEnum
 from typing import Annotated
 
 from pydantic import BaseModel, Field
 
 from agents_memory.domain.alias_scores import Pair, Sign, Tag
+from agents_memory.domain.fencing import fence
+from agents_memory.domain.screening import commands
 from cold.llm.port import Turn
 
 _MAX_TOPICS = 12
@@ -37,7 +40,7 @@ class Judged(BaseModel):
     """A model's answer about one pair."""
 
     relation: Relation
-    confidence: Annotated[float, Field(ge=0, le=1)]
+    confidence: Annotated[float, Field(ge=0, le=1, strict=True)]
 
     @property
     def likelihood(self) -> float:
@@ -46,14 +49,24 @@ class Judged(BaseModel):
 
 
 def question(pair: Pair) -> list[Turn]:
-    """The prompt."""
+    """The prompt: what is known of both, fenced, a JSON object each.
+
+    Agents write descriptions, and topics come out of messages: none that orders something is shown.
+    """
     lines = [_line("A", pair.tag), _line("B", pair.target)]
     if Sign.STATED in pair.signs:
         lines.append("Their owner said that A is another name of B.")
-    return [Turn("system", _TASK), Turn("user", "\n".join(lines), source=True)]
+    return [Turn("system", _TASK), Turn("user", fence("\n".join(lines), "projects"), source=True)]
 
 
 def _line(letter: str, tag: Tag) -> str:
-    topics = ", ".join(sorted(tag.topics)[:_MAX_TOPICS]) or "none known"
-    about = f" About: {' '.join(tag.description.split())}." if tag.description else ""
-    return f"{letter}: {tag.name}.{about} Messages: {tag.messages}. Topics: {topics}."
+    known: dict[str, object] = {"name": tag.name, "messages": tag.messages}
+    if tag.description and not commands(tag.description):
+        known["about"] = " ".join(tag.description.split())
+    topics = sorted(topic for topic in tag.topics if not _orders(topic))
+    # In quotes, so that no description can pass for the next line, or for what the owner said.
+    return f"{letter}: {json.dumps(known | {'topics': topics[:_MAX_TOPICS]}, ensure_ascii=False)}"
+
+
+def _orders(topic: str) -> bool:
+    return commands(topic) or commands(topic.replace("-", " "))

@@ -1,4 +1,4 @@
-"""What a model is asked about a day of one project: what to keep in mind of it."""
+"""What a model is asked about a day of one project, or part of a session: what to keep of it."""
 
 from collections.abc import Sequence
 from typing import Annotated

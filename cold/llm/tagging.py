@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from agents_memory.domain.messages import Role as Speaker
 from agents_memory.domain.screening import commands
@@ -39,7 +39,9 @@ intensity: 0 (calm) to 1 (strong), how much.
 
 
 class Filed(BaseModel):
-    """A model's answer about one message."""
+    """A model's answer about one message; a number is no string and no truth value."""
+
+    model_config = ConfigDict(strict=True)
 
     project: Annotated[str | None, Field(max_length=MAX_TAG_CHARS)]
     topics: Annotated[
@@ -86,7 +88,9 @@ def topics(answer: Filed, text: str) -> tuple[str, ...]:
 
 
 def _line(choice: Choice) -> str:
-    about = " ".join(choice.description.split())[:_DESCRIPTION_CHARS]
+    # It stands beside the task, where an order that was planted in it would be obeyed.
+    about = "" if commands(choice.description) else " ".join(choice.description.split())
+    about = about[:_DESCRIPTION_CHARS]
     return f"- {choice.name}: {about}" if about else f"- {choice.name}"
 
 

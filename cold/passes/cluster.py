@@ -9,7 +9,7 @@ from agents_memory.domain.trust import lowest
 from agents_memory.observe import Action, get_logger
 from agents_memory.storage import summaries, work
 from agents_memory.storage.connections import Database
-from agents_memory.storage.summaries import MAX_MESSAGES, Archivable
+from agents_memory.storage.summaries import MAX_MESSAGES, Archivable, Plan
 from cold.fence import fenced
 from cold.llm.port import LanguageModel, Role
 from cold.passes.summarise import MODEL_BYTES, Summarise
@@ -76,8 +76,7 @@ class Cluster:
             found = await summaries.list_archivable(connection, before, AT_A_TIME)
             planned = spans(found)
             for span in planned:
-                trust = lowest(message.trust for message in span)
-                summary = await summaries.plan(connection, span, trust)
+                summary = await summaries.plan(connection, _planned(span))
                 await work.queue_work(connection, summary, Summarise.stage)
         return len(planned), len(found) == AT_A_TIME
 
@@ -100,6 +99,20 @@ def spans(messages: Sequence[Archivable]) -> list[list[Archivable]]:
             found[-1].append(message)
             size += message.bytes
     return found
+
+
+def _planned(span: Sequence[Archivable]) -> Plan:
+    first, said = span[0], [message.said_at for message in span]
+    return Plan(
+        first.user_id,
+        first.p_tag,
+        first.platform,
+        first.private,
+        lowest(message.trust for message in span),
+        min(said),
+        max(said),
+        tuple(message.id for message in span),
+    )
 
 
 def _scope(message: Archivable) -> tuple[int, int, str, bool, str]:

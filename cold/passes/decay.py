@@ -36,6 +36,7 @@ class Decay:
         if last is None or not timedelta() <= now - last < ALL_EVERY:
             newest = await self._database.run(activations.find_newest_trace)
             folded = await self._fold(forgetting)
+            await forgetting.prune()
             done = await forgetting.recompute()
             async with fenced(self._database, epoch) as connection:
                 await activations.record_recomputed(connection, now, newest)

@@ -32,7 +32,7 @@ class Embeddable:
 
 
 class Embed:
-    """One vector for each of up to 64 chunks; a text that shows nothing gets none and says so."""
+    """One vector for each of up to 64 chunks; a text without a word gets none and says so."""
 
     stage = "embed"
     backend = "embedding"
@@ -115,7 +115,7 @@ def _same(known: Sequence[ChunkVector], wanted: Sequence[ChunkVector]) -> bool:
 def _detail(result: Vectorised) -> dict[str, object]:
     detail: dict[str, object] = {"chunks": len(result.chunks)}
     if not result.chunks:
-        detail["note"] = "nothing to embed: the text shows nothing"
+        detail["note"] = "nothing to embed: the text has no word"
     if result.left_out:
         detail["left_out"] = result.left_out
     return detail

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agents_memory.domain.affect import NEUTRAL, Affect
 from agents_memory.domain.memories import Status
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.services.vectorising import Vectorised, memory_text
@@ -11,6 +12,7 @@ from agents_memory.storage.connections import Connection
 from agents_memory.storage.memories import PassMemory
 from agents_memory.storage.vectors import Model
 from cold.guard import Done, RetryLater
+from cold.passes.affects import Affects, mean
 from cold.passes.embed import MODEL_CHANGED, Known
 from cold.passes.models import Models
 
@@ -38,20 +40,23 @@ class EmbeddableMemory:
 
 
 class EmbedMemory:
-    """The vectors of a memory follow its current version."""
+    """The vectors of a memory follow its version, and affect that nobody told follows them."""
 
     stage = "embed_memory"
     backend = "embedding"
     version = 1
     next_stages: tuple[str, ...] = ("compare_memory",)
 
-    def __init__(self, *embedders: Embedder) -> None:
+    def __init__(self, *embedders: Embedder, affects: Affects | None = None) -> None:
         self._models = Models(embedders)
+        self._affects = affects or Affects(embedders)
 
     async def load(self, connection: Connection, ids: Sequence[int]) -> list[EmbeddableMemory]:
         return await self._load(connection, ids, [await self._models.active(connection)])
 
     async def prepare(self, items: Sequence[EmbeddableMemory]) -> list[tuple[Vectorised, ...]]:
+        if any(map(self._guesses_affect, items)):
+            await self._affects.learn(items[0].models[0].profile)
         return await self._models.vectorise(
             items[0].models, [item.text for item in items], [item.known for item in items]
         )
@@ -66,6 +71,9 @@ class EmbedMemory:
         if item.models[0] not in models:
             return RetryLater(MODEL_CHANGED)
         await self._write(connection, item, result)
+        if self._guesses_affect(item):
+            affect = self._affect(item, result[0])
+            await memories.record_affect(connection, item.id, affect)
         others = [model for model in models if not model.active]
         for model in others:
             if not self._models.has(model):
@@ -74,6 +82,15 @@ class EmbedMemory:
         if any(map(self._models.has, others)):
             await work.queue_work(connection, item.id, EmbedMemoryOther.stage)
         return Done()
+
+    def _guesses_affect(self, item: EmbeddableMemory) -> bool:
+        return not item.memory.affect_told and bool(item.text)
+
+    def _affect(self, item: EmbeddableMemory, made: Vectorised) -> Affect:
+        if not made.chunks:
+            return NEUTRAL
+        vector = mean([chunk.vector for chunk in made.chunks])
+        return self._affects.read(item.models[0].profile, vector, item.memory.content)
 
     async def _load(
         self, connection: Connection, ids: Sequence[int], models: Sequence[Model]

@@ -1,8 +1,9 @@
 """Librarian: the profile of a user, from what the owner said, by a model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 
 from agents_memory.clock import Clock
 from agents_memory.domain.errors import Refusal
@@ -15,10 +16,11 @@ from agents_memory.storage import librarian
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.librarian import Due, Said
 from cold.fence import fenced
-from cold.llm.port import UNTRIED, Answered, Failure, LanguageModel, Role, Why
+from cold.llm.port import UNTRIED, Failure, LanguageModel, Role, Why
 from cold.llm.profiling import MAX_SHOWN, Revised, question
+from cold.llm.verifying import Checked, Claim, Verifying
 from cold.passes.librarianship import Librarianship
-from cold.passes.profile_lines import Document, document, revise
+from cold.passes.profile_lines import Document, acceptable, document, revise
 
 log = get_logger()
 
@@ -61,6 +63,7 @@ class Librarian:
     ) -> None:
         self._database = database
         self._models = models
+        self._asking = Verifying(models)
         self._patching = patching
         self._clock = clock
         self._plan = plan
@@ -93,7 +96,7 @@ class Librarian:
             self._due = self._clock.monotonic() + self._wait(answer)
             return False
         async with fenced(self._database, epoch) as connection:
-            await self._settle(connection, user.user_id, read, answer.value)
+            await self._settle(connection, user.user_id, read, answer)
         return True
 
     def _wait(self, failure: Failure) -> float:
@@ -111,26 +114,34 @@ class Librarian:
             await librarian.find_reach(connection, user_id),
         )
 
-    async def _ask(self, read: Read) -> tuple[Read, Answered[Revised] | Failure]:
+    async def _ask(self, read: Read) -> tuple[Read, Checked[Revised] | Failure]:
         """Asks with less where all of it does not fit; the answer and what it is about."""
         own = {kind: read.documents[kind].own_lines for kind in KINDS}
         others = {kind: read.documents[kind].others_lines for kind in KINDS}
         while True:
-            asked = question(read.shown, own, others)
-            answer = await self._models.complete(Role.LIBRARIAN, asked, Revised)
+            shown = dict(enumerate(read.shown, 1))
+            answer = await self._asking.ask(
+                Role.LIBRARIAN,
+                question(read.shown, own, others),
+                Revised,
+                partial(_claims, read.documents, shown),
+                {number: one.text for number, one in shown.items()},
+            )
             fits = not isinstance(answer, Failure) or answer.why is not Why.TOO_LONG
             if fits or len(read.shown) <= LEAST_SHOWN:
                 return read, answer
             read = replace(read, shown=read.shown[len(read.shown) // 2 :])
 
     async def _settle(
-        self, connection: Connection, user_id: int, read: Read, said: Revised
+        self, connection: Connection, user_id: int, read: Read, answer: Checked[Revised]
     ) -> None:
         # What was held back while the model wrote is as if it had never been shown.
         ids = [one.id for one in read.shown]
         usable = await librarian.list_usable(connection, user_id, ids)
         shown = {number: one for number, one in enumerate(read.shown, 1) if one.id in usable}
         now = await _documents(connection, user_id)
+        said = answer.answer.value
+        refuted = frozenset(claim.text for claim in answer.refuted)
         writes, refused = [], 0
         for kind, offered, outdated in (
             ("core", said.core, said.core_outdated),
@@ -138,7 +149,7 @@ class Librarian:
         ):
             lines = read.documents[kind].own_lines
             gone = [lines[number - 1] for number in outdated if number <= len(lines)]
-            revision = revise(now[kind], offered, gone, shown, core=kind == "core")
+            revision = revise(now[kind], offered, gone, shown, refuted, core=kind == "core")
             refused += len(revision.refused)
             if revision.lines == now[kind].lines:
                 continue
@@ -154,6 +165,17 @@ class Librarian:
                 return
         await librarian.write_reach(connection, user_id, read.read_to)
         log.info(Action.PASS_DONE, stage=self.name, items=len(writes), refused=refused)
+
+
+def _claims(
+    documents: Mapping[str, Document], shown: Mapping[int, Said], said: Revised
+) -> list[Claim]:
+    """The lines of an answer that rules let pass."""
+    return [
+        Claim(line, evidence)
+        for kind, offered in (("core", said.core), ("sub", said.sub))
+        for line, evidence in acceptable(documents[kind], offered, shown, core=kind == "core")
+    ]
 
 
 async def _documents(connection: Connection, user_id: int) -> dict[str, Document]:

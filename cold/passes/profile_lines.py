@@ -6,12 +6,11 @@ and what somebody else took away is not written again.
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from agents_memory.domain.lexical import analyse
-from agents_memory.domain.lexical.stopwords import stop_lexemes
+from agents_memory.domain.grounding import Unfounded, unfounded
 from agents_memory.domain.messages import Screening, Trust
 from agents_memory.domain.screening import screen
 from agents_memory.storage.librarian import Draft, Said
@@ -21,14 +20,9 @@ from cold.llm.profiling import Line
 
 # Of the daemon's own lines in one profile; a brief has no room for more.
 MAX_OURS = 20
-# A share of the words of a line that the messages it cites must have.
-SHARED_WORDS = 1 / 4
 CORE_DAYS = 2
 
 _BULLET = re.compile(r"^(?:[-*•–]|\d{1,2}[.)])\s+")
-_NUMBER = re.compile(r"\d+")
-# A word with a capital that does not begin the line.
-_NAME = re.compile(r"(?<=\s)[A-ZÀ-ÖØ-ÞΑ-ΩЀ-Я][^\W\d_]*")
 # Whoever says so of himself need not say it on two days. Not what one is just doing.
 _STATED = re.compile(
     r"\b(?:i['’]?m|i am)\s+(?!\w+ing\b|just\b|still\b|now\b|not sure\b|done\b)\w|\bmy name is\b|"
@@ -48,6 +42,8 @@ class Why(StrEnum):
     JSON = "json"
     STRUCK = "struck"
     UNGROUNDED = "ungrounded"
+    REVERSED = "reversed"
+    REFUTED = "refuted"
     PLANTED = "planted"
     FOREIGN = "foreign"
     TODAYS_TOPIC = "todays_topic"
@@ -107,32 +103,27 @@ def revise(
     offered: Sequence[Line] | None,
     outdated: Collection[str],
     shown: Mapping[int, Said],
+    refuted: Collection[str] = (),
     *,
     core: bool,
 ) -> Revision:
     """What an answer makes of a profile; `shown` by the numbers that the model saw.
 
-    `outdated` are lines as they were shown. With one line refused none is taken away, since it may
-    have been meant to take the other's place.
+    `outdated` are lines as they were shown, `refuted` those that the verifier did not confirm. With
+    one line refused none is taken away, since it may have been meant to take the other's place.
     """
-    known = {comparable(line) for line in current.lines}
     new: list[str] = []
     cited: list[int] = []
     refused: list[Why] = []
-    for each in offered or ():
-        line = _BULLET.sub("", " ".join(each.line.split()))
-        key = comparable(line)
-        if not key or key in known:
+    for line, evidence in _news(current, offered):
+        if comparable(line) in map(comparable, new):
             continue
-        why = refusal(line, each.evidence, shown, core=core)
-        if why is None and key in current.struck:
-            why = Why.STRUCK
+        why = Why.REFUTED if line in refuted else _refused(current, line, evidence, shown, core)
         if why is not None:
             refused.append(why)
             continue
-        known.add(key)
         new.append(line)
-        cited += [shown[number].id for number in each.evidence]
+        cited += [shown[number].id for number in evidence]
     gone = set() if refused else {comparable(line) for line in outdated} & current.ours
     kept = [line for line in current.lines if comparable(line) not in gone]
     room = MAX_OURS - sum(comparable(line) in current.ours for line in kept)
@@ -140,6 +131,33 @@ def revise(
     dropped = len(current.lines) - len(kept)
     lines = (*kept, *new)
     return Revision(lines, tuple(dict.fromkeys(cited)), tuple(refused), len(new), dropped)
+
+
+def acceptable(
+    current: Document, offered: Sequence[Line] | None, shown: Mapping[int, Said], *, core: bool
+) -> list[tuple[str, Sequence[int]]]:
+    """The lines of an answer that `revise` takes, with the numbers of the messages they cite."""
+    return [
+        (line, evidence)
+        for line, evidence in _news(current, offered)
+        if _refused(current, line, evidence, shown, core) is None
+    ]
+
+
+def _news(current: Document, offered: Sequence[Line] | None) -> Iterator[tuple[str, Sequence[int]]]:
+    """The lines that the profile does not hold yet."""
+    known = {"", *map(comparable, current.lines)}
+    for each in offered or ():
+        line = _BULLET.sub("", " ".join(each.line.split()))
+        if comparable(line) not in known:
+            yield line, each.evidence
+
+
+def _refused(
+    current: Document, line: str, evidence: Sequence[int], shown: Mapping[int, Said], core: bool
+) -> Why | None:
+    why = refusal(line, evidence, shown, core=core)
+    return Why.STRUCK if why is None and comparable(line) in current.struck else why
 
 
 def refusal(
@@ -157,8 +175,11 @@ def refusal(
         return Why.PLANTED
     if not _in_language_of(line, text):
         return Why.FOREIGN
-    if not _rests_on(line, text):
-        return Why.UNGROUNDED
+    match unfounded(line, [one.text for one in said]):
+        case Unfounded.OPPOSITE:
+            return Why.REVERSED
+        case Unfounded():
+            return Why.UNGROUNDED
     days = {one.said_at.date() for one in said}
     if core and len(days) < CORE_DAYS and not _STATED.search(text):
         return Why.TODAYS_TOPIC
@@ -173,19 +194,6 @@ def _is_json(line: str) -> bool:
         return isinstance(json.loads(line), str)
     except ValueError:
         return '":' in line
-
-
-def _rests_on(line: str, text: str) -> bool:
-    if not set(_NUMBER.findall(line)) <= set(_NUMBER.findall(text)):
-        return False
-    there = analyse(text).terms.keys()
-    words = analyse(line).terms.keys() - stop_lexemes()
-    # Names, and in German every noun: one that was not said makes another statement of it.
-    names = (analyse(name).terms.keys() for name in _NAME.findall(line))
-    if any(name and not name & there for name in names):
-        return False
-    shared = words & there
-    return len(shared) >= max(1, SHARED_WORDS * len(words))
 
 
 def _in_language_of(line: str, text: str) -> bool:

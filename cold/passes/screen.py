@@ -10,7 +10,7 @@ from agents_memory.domain.own_values import is_own
 from agents_memory.domain.phrases import Span
 from agents_memory.domain.screening import Verdict, screen
 from agents_memory.domain.tombstones import REPLACEMENT, Tombstones, strike
-from agents_memory.storage import messages, summaries, tombstones, vectors
+from agents_memory.storage import messages, summaries, tombstones, use, vectors
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.messages import PassItem
 from cold.guard import Done
@@ -93,7 +93,10 @@ class Screen:
             version=self.version,
             detail={"reasons": list(result.verdict.reasons)},
         )
-        return Done(proceed=result.verdict.screening is Screening.CLEAR)
+        if result.verdict.screening is not Screening.CLEAR:
+            return Done(proceed=False)
+        await use.queue_observation(connection, item.id)
+        return Done()
 
 
 def _screened(item: Screenable) -> Screened:

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from agents_memory.domain.key_sentences import key_sentences
 from agents_memory.domain.messages import Role, Screening, Trust
@@ -15,6 +16,9 @@ from agents_memory.storage.summaries import Span, Told
 from cold.guard import Done, ItemFault, ModelAway
 from cold.llm.port import UNTRIED, Failure, LanguageModel, Rules
 from cold.llm.port import Role as ModelRole
+
+if TYPE_CHECKING:
+    from cold.llm.verifying import Verifying
 
 RULES = "rules"
 # So often a model may answer badly about one span; each is two tries of its own.
@@ -47,9 +51,9 @@ Result = Written | Kept | Failure | None
 class Summarise:
     """Asks the model that serves the cluster role; rules where there is none, or none that can say.
 
-    While a model is set up and away, what it may read waits, and stays in everyday search. A
-    private message is shown to no model. A span of which something was held back or filed elsewhere
-    meanwhile is given up, and planned anew without it.
+    While a model is set up and away, also the one that verifies, what it may read waits, and stays
+    in everyday search. A private message is shown to no model. A span of which something was held
+    back or filed elsewhere meanwhile is given up, and planned anew without it.
     """
 
     stage = "summarise"
@@ -59,6 +63,7 @@ class Summarise:
 
     def __init__(self, models: LanguageModel | None = None) -> None:
         self._models = models or Rules()
+        self._asking: Verifying | None = None
 
     async def load(self, connection: Connection, ids: Sequence[int]) -> list[Span]:
         return await summaries.list_spans(connection, ids)
@@ -87,9 +92,11 @@ class Summarise:
 
     async def _by_model(self, item: Span) -> Result:
         # Here, because it loads what a daemon without a model has no use for.
+        from cold.llm.verifying import Verifying
         from cold.passes.summarise_by_model import sum_up
 
-        said = await sum_up(self._models, item)
+        self._asking = self._asking or Verifying(self._models)
+        said = await sum_up(self._asking, item)
         if isinstance(said, Written) or said.why in UNTRIED or item.attempts < BAD_ANSWERS:
             return said
         return Kept() if item.provisional else await self._by_rules(item, asked=True)

@@ -4,35 +4,43 @@ import asyncio
 
 from agents_memory.storage.librarian import Said
 from agents_memory.storage.summaries import Span
-from cold.llm.port import Answered, Failure, LanguageModel, Role, Why
+from cold.llm.port import Failure, Role, Why
 from cold.llm.summarising import Summed, question
+from cold.llm.verifying import Claim, Verifying
 from cold.passes.profile_lines import refusal
 from cold.passes.summarise import Written, sentences, tag_line
 
 
-async def sum_up(models: LanguageModel, span: Span) -> Written | Failure:
+async def sum_up(asking: Verifying, span: Span) -> Written | Failure:
     """Asks about all of it at once; not inside a transaction.
 
-    A line that does not rest on the messages it names is left out; without any other the answer is
-    UNGROUNDED. Messages of which no line is left speak in sentences of their own.
+    A line that does not rest on the messages it names, by rules and by the verifier, is left out;
+    without any other the answer is UNGROUNDED. Messages of which no line is left speak in sentences
+    of their own.
     """
-    answer = await models.complete(Role.CLUSTER, question(span.messages), Summed)
-    if not isinstance(answer, Answered):
-        return answer
     shown = {
         number: Said(one.id, one.text, one.said_at) for number, one in enumerate(span.messages, 1)
     }
-    lines: list[str] = []
-    told: set[int] = set()
-    for point in answer.value.points:
-        line = " ".join(point.line.split())
-        if refusal(line, point.evidence, shown, core=False) is None:
-            lines.append(line)
-            told.update(point.evidence)
-    if not lines:
+
+    def claims(summed: Summed) -> list[Claim]:
+        said = [Claim(" ".join(one.line.split()), one.evidence) for one in summed.points]
+        return [one for one in said if refusal(one.text, one.evidence, shown, core=False) is None]
+
+    checked = await asking.ask(
+        Role.CLUSTER,
+        question(span.messages),
+        Summed,
+        claims,
+        {number: one.text for number, one in shown.items()},
+    )
+    if isinstance(checked, Failure):
+        return checked
+    if not checked.kept:
         return Failure(Why.UNGROUNDED, "no line of the summary rests on what was said")
+    lines = [one.text for one in checked.kept]
+    told = {number for one in checked.kept for number in one.evidence}
     # The summary stands for all of them once they are archived.
     silent = [one for number, one in enumerate(span.messages, 1) if number not in told]
     lines += await asyncio.to_thread(sentences, silent, span.trust)
     content = "\n".join([*dict.fromkeys(lines), *tag_line(span.messages)])
-    return Written(content, f"{answer.provider}:{answer.model}")
+    return Written(content, f"{checked.answer.provider}:{checked.answer.model}")

@@ -5,13 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from agents_memory.domain.affect import Affect
-from agents_memory.domain.errors import EmbedderUnavailable
 from agents_memory.domain.messages import Role, Screening
 from agents_memory.domain.tags import normalise_tag, project_from_directory
-from agents_memory.embedding.affect import AffectModel
 from agents_memory.embedding.protocol import Embedder, Vector
 from agents_memory.services.key_phrases import key_phrases
 from agents_memory.storage import filing, messages, tags, vectors
@@ -22,6 +18,7 @@ from cold.guard import Done, ItemFault, ModelAway
 from cold.lanes import Lanes
 from cold.llm.port import UNTRIED, Failure, LanguageModel, Rules, Why
 from cold.llm.port import Role as ModelRole
+from cold.passes.affects import Affects, mean
 
 MAX_D_TAGS = 5
 MAX_CHOICES = 60
@@ -88,10 +85,10 @@ class Tag:
         models: LanguageModel | None = None,
         bad_answers: int = BAD_ANSWERS,
         at_once: int = 1,
+        affects: Affects | None = None,
     ) -> None:
-        self._embedders = {embedder.profile.id: embedder for embedder in embedders}
         self._first = embedders[0].profile.id
-        self._affects: dict[str, AffectModel] = {}
+        self._affects = affects or Affects(embedders)
         self._models = models or Rules()
         self._bad_answers = bad_answers
         # Rules work in threads of this process, and gain nothing by it.
@@ -101,9 +98,9 @@ class Tag:
         model = await vectors.find_active_model(connection)
         means: dict[int, Vector] = {}
         # Affect is read in the space of an embedder of ours; other vectors mean nothing there.
-        if model is not None and model.profile in self._embedders:
+        if model is not None and self._affects.knows(model.profile):
             found = await vectors.list_message_chunks(connection, model, ids)
-            means = {item: _mean([c.vector for c in chunks]) for item, chunks in found.items()}
+            means = {item: mean([c.vector for c in chunks]) for item, chunks in found.items()}
         choices: tuple[Choice, ...] = ()
         if self._models.serves(ModelRole.TAGGER):
             choices = await filing.list_choices(connection, MAX_CHOICES)
@@ -117,8 +114,7 @@ class Tag:
     async def prepare(self, items: Sequence[Taggable]) -> list[Tagged | Failure | None]:
         """A Failure is one that leaves the item waiting, None: a model filed it before."""
         for profile in {item.profile or self._first for item in items if item.vector is not None}:
-            if profile not in self._affects:
-                self._affects[profile] = await self._fit(self._embedders[profile])
+            await self._affects.learn(profile)
         away: list[Failure] = []
 
         async def one(item: Taggable) -> Tagged | Failure | None:
@@ -150,22 +146,11 @@ class Tag:
             unanswered = filed.why
         return await asyncio.to_thread(self._tag, item, unanswered)
 
-    async def _fit(self, embedder: Embedder) -> AffectModel:
-        try:
-            return await AffectModel.fit(embedder)
-        except EmbedderUnavailable:
-            raise
-        except Exception as error:
-            raise EmbedderUnavailable(
-                f"affect cannot be learned from {embedder.profile.id} "
-                f"({type(error).__name__}); run `mcp-agents-memory doctor` to test the model"
-            ) from error
-
     def _tag(self, item: Taggable, unanswered: Why | None) -> Tagged:
         message = item.message
         affect = None
         if item.vector is not None:
-            affect = self._affects[item.profile or self._first].score(item.vector, message.text)
+            affect = self._affects.read(item.profile or self._first, item.vector, message.text)
         d_tags = key_phrases(message.text, MAX_D_TAGS)
         return Tagged(
             project_of(message),
@@ -240,10 +225,3 @@ def importance(role: Role, d_tags: Sequence[str], affect: Affect | None) -> int:
     felt = 0.0 if affect is None else affect.intensity
     subject = SUBJECT_IMPORTANCE if d_tags else 0
     return BASE_IMPORTANCE[role] + subject + round(INTENSITY_IMPORTANCE * felt)
-
-
-def _mean(chunks: Sequence[Vector]) -> Vector:
-    mean = np.mean(chunks, axis=0)
-    length = float(np.linalg.norm(mean))
-    # Chunks that cancel each other out leave no direction; the first then stands for all.
-    return (mean / length).astype(np.float32) if length > 1e-6 else chunks[0]

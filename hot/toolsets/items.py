@@ -33,4 +33,5 @@ def item_of(app: App, item: "RecalledItem") -> Item:
         score=item.score,
         similarity=item.similarity,
         messages=list(item.messages) or None,
+        session=item.session,
     )

@@ -44,8 +44,8 @@ def test_from_nothing_to_a_checked_memory(line: CommandLine) -> None:
     names = [check["name"] for check in examined.json["checks"]]
     assert names == [
         "settings", "data_directory", "binaries", "server", "versions", "schema", "grants",
-        "embedding", "active_model", "leader", "queue", "quarantine", "spool", "daemon_program",
-        "mcp", "stdout",
+        "embedding", "active_model", "leader", "queue", "quarantine", "spool", "capture",
+        "daemon_program", "mcp", "stdout",
     ]  # fmt: skip
 
     found = line.run("search", "Rollläden", "--json")

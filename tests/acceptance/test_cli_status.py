@@ -115,6 +115,8 @@ def test_init_prints_what_a_client_needs_and_names_what_only_the_shell_has(
     assert ended.json["active_model"] == "hashing:256"
     assert "DATABASE_URL" in ended.json["shell_only"]
     assert ended.json["applied"] == []
+    assert "install-client" in ended.json["next"]
+    assert "install-client NAME" in line.run("init").stdout
 
 
 def test_every_command_explains_itself_with_an_example(tmp_path: Path) -> None:

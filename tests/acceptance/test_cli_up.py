@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -122,6 +123,36 @@ def test_no_transcripts_of_ones_own_is_said(line: CommandLine) -> None:
     done = line.run("up", "--own-transcripts", "--once")
     assert done.code == 1
     assert "no folder" in done.stderr
+
+
+async def test_beside_a_running_daemon_it_says_which_of_the_two_works(
+    line: CommandLine, pool: Pool
+) -> None:
+    """E13: one leads, ours stands by; it ends alone, and the other goes on."""
+    daemon = line.start("coldpath")
+    assert daemon.stderr is not None
+    try:
+        for raw in daemon.stderr:
+            if b"leader_elected" in raw:
+                break
+        ended = line.run("up", "--once")
+        assert ended.code == 0, ended.stderr
+        own = daemon_of(ended.stdout)
+        assert own != daemon.pid
+        assert f"stands by: {socket.gethostname()} (process {daemon.pid}," in ended.stdout
+        assert f"ours stands by (process {own})" in ended.stdout
+        assert daemon.poll() is None
+        assert await leader(pool)
+    finally:
+        daemon.kill()
+        daemon.communicate()
+
+
+def test_alone_it_works_itself_and_names_one_process(line: CommandLine, conversation: str) -> None:
+    ended = line.run("up", "--conversations", conversation, "--once")
+    assert ended.code == 0, ended.stderr
+    assert "stands by" not in ended.stdout
+    assert f"(process {daemon_of(ended.stdout)}, term 1)" in ended.stdout
 
 
 def test_a_question_without_an_answer_fails_the_proof(line: CommandLine) -> None:

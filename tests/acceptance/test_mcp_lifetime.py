@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from agents_memory.services.brief import STATIC_INSTRUCTIONS
+from agents_memory.services.brief import how_to_use
 from tests.acceptance.mcp_process import SERVER, HotProcess, settings_of
 from tests.conftest import Pool
 
@@ -133,7 +133,7 @@ def test_a_database_that_is_away_costs_the_answers_and_not_the_server(
     away = url.replace(host, quote(str(elsewhere), safe=""))
     environment = settings_of(pool, tmp_path) | {"DATABASE_URL": away}
     with HotProcess(environment, tmp_path) as server:
-        assert server.shake_hands()["instructions"] == STATIC_INSTRUCTIONS
+        assert server.shake_hands()["instructions"] == how_to_use()
         assert len(server.request("tools/list")["tools"]) == 5
         queued = server.call("save_message", role="user", message="Hi")
         assert (queued["ok"], queued["stored"], queued["queued"]) == (True, False, True)

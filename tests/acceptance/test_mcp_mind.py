@@ -32,7 +32,7 @@ async def test_a_memory_is_felt_linked_recalled_used_and_let_go(
     """F18, F23, F24, F25, F34, F60: what one process does, the other sees at once."""
     mine, theirs = agents
     tools = [tool["name"] for tool in (await mine.request("tools/list", {}))["tools"]]
-    assert len(tools) == len(set(tools)) == 16
+    assert len(tools) == len(set(tools)) == 22
 
     unfelt = await mine.call("remember", content="Mara was promised the photos.")
     assert (unfelt["ok"], unfelt["error"]["code"]) == (False, "INVALID_INPUT")

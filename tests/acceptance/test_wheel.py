@@ -23,7 +23,7 @@ from bench.stdio import Server
 from tests.acceptance.rpc import environment, eventually
 
 PACKAGES = ("agents_memory", "cold", "hot", "ingest")
-SHIPPED = (".py", ".sql", ".npy", ".typed")
+SHIPPED = (".py", ".sql", ".npy", ".md", ".typed")
 NEVER_SHIPPED = ("bench", "examples", "tests")
 DECOY_CODE = 66
 DECOY = f"""\

@@ -64,15 +64,6 @@ async def test_a_memory_is_created_once_in_the_log(use: Services) -> None:
         assert await traces.count_traces(connection, memory) == {"created": 1}
 
 
-async def test_an_inferred_use_counts_less(use: Services) -> None:
-    """F106."""
-    said = await use.say("alpha")
-    async with use.database.acquire() as connection:
-        await traces.insert_traces(connection, [said.id], TraceKind.USED, None, inferred=True)
-    [row] = await query(use.database, "SELECT kind, inferred, weight FROM traces")
-    assert (row["kind"], row["inferred"], row["weight"]) == ("used", True, 0.5)
-
-
 async def test_activation_is_that_of_the_formula(use: Services) -> None:
     """F19, F20, F21: importance, affect and traces, by kind."""
     memory = await add(use, kind=Kind.PREFERENCE, importance=9, valence=-0.6, intensity=0.85)
@@ -188,6 +179,31 @@ async def test_a_clock_that_jumps_breaks_nothing(use: Services, cold_database: D
         await forgetting.recompute()
         assert (await _value(use.database, memory))[0] == pytest.approx(5 * 24**0.5, rel=1e-5)
         await forgetting.fold()
+
+
+async def test_old_exposures_end_and_go_on_counting(use: Services, cold_database: Database) -> None:
+    """F116: creation, use and what is in no bin yet stay; a wrong clock holds up nothing."""
+    memory, now = await add(use, kind=Kind.FACT), await _now(use.database)
+    said = (await use.say("The ferry leaves at nine.")).id
+    await _leave(use.database, memory, TraceKind.SURFACED, [800.0, 400.0, 300.0, -4000.0], now)
+    await _leave(use.database, memory, TraceKind.USED, [500.0], now)
+    await _leave(use.database, said, TraceKind.SURFACED, [500.0], now)
+    forgetting = _forgetting(cold_database, now)
+    assert await forgetting.prune() == 0
+    await forgetting.recompute()
+    before = await _value(use.database, memory), await _value(use.database, said)
+    await forgetting.fold()
+    assert await forgetting.prune(batch=2) == 2
+    assert await forgetting.prune() == 0
+    left = await query(use.database, "SELECT kind, count(*) AS n FROM traces GROUP BY 1 ORDER BY 1")
+    assert left == [
+        {"kind": "created", "n": 1}, {"kind": "surfaced", "n": 3}, {"kind": "used", "n": 1}
+    ]  # fmt: skip
+    assert (await forgetting.recompute()).items == 2
+    after = await _value(use.database, memory), await _value(use.database, said)
+    assert [value for value, *_ in after] == pytest.approx([v for v, *_ in before], rel=0.02)
+    later = _forgetting(cold_database, now + timedelta(days=100))
+    assert await later.prune() == 2
 
 
 async def test_a_million_traces_of_one_memory(use: Services, cold_database: Database) -> None:

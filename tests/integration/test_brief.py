@@ -5,7 +5,7 @@ from datetime import UTC, timedelta
 from agents_memory.domain.fencing import strip_fenced
 from agents_memory.domain.memories import Kind
 from agents_memory.domain.messages import Trust
-from agents_memory.services.brief import STATIC_INSTRUCTIONS, Briefing, Reader
+from agents_memory.services.brief import Briefing, Reader, how_to_use
 from agents_memory.storage.connections import Database
 from tests.factories import NOON, Services, draft, settle_by_hand
 from tests.fakes import ManualClock
@@ -21,7 +21,7 @@ def _reader(use: Services) -> Reader:
 
 async def test_an_empty_pool_still_says_how_to_use_it(use: Services) -> None:
     briefing = _briefing(use)
-    assert await briefing.instructions(_reader(use), max_chars=1900) == STATIC_INSTRUCTIONS
+    assert await briefing.instructions(_reader(use), max_chars=1900) == how_to_use()
     brief = await briefing.startup(_reader(use), days=3)
     assert "Nothing is remembered yet" in brief.text
 
@@ -46,7 +46,7 @@ async def test_instructions_keep_the_client_limit_and_the_core(
         )
     text = await _briefing(use).instructions(_reader(use), max_chars=1900)
     assert len(text) <= 1900
-    assert text.startswith(STATIC_INSTRUCTIONS)
+    assert text.startswith(how_to_use())
     assert "Mara writes backends in Rust." in text
 
 

@@ -26,7 +26,7 @@ from cold.stopping import Stop
 from cold.worker import Finish, Pace
 from tests.factories import Services
 from tests.fakes import ManualClock
-from tests.fixtures.language_model import BACKEND, ScriptedModel, failing, summed
+from tests.fixtures.language_model import BACKEND, ScriptedModel, failing, summed, verified
 from tests.integration.cold_daemons import FakeEmbedder, begin_term, query, value
 
 DAY = timedelta(days=1)
@@ -249,6 +249,58 @@ async def test_a_message_that_the_model_passes_over_speaks_for_itself(attic: Att
     await attic.work(model)
     [summary] = await attic.summaries()
     assert summary.content.splitlines()[:2] == ["Harbor sessions are opaque tokens now.", HARBOR[1]]
+
+
+async def test_a_line_that_turns_round_what_was_said_is_left_out(attic: Attic) -> None:
+    """C3: its message speaks for itself."""
+    said = ("We decided to drop Kafka from the harbor services.", HARBOR[0])
+    await attic.say(*said)
+    model = ScriptedModel(
+        cluster=lambda _: summed(
+            "Decided to keep Kafka in the harbor services.",
+            "Harbor sessions are opaque tokens now.",
+        )
+    )
+    await attic.work(model)
+    [summary] = await attic.summaries()
+    assert summary.content.splitlines()[:2] == ["Harbor sessions are opaque tokens now.", said[0]]
+
+
+async def test_a_line_that_the_verifier_does_not_confirm_is_left_out(attic: Attic) -> None:
+    """F111: one call a summary, and its message speaks for itself."""
+    await attic.say(*HARBOR[:2])
+    model = ScriptedModel(
+        cluster=lambda _: summed(
+            "Opaque tokens leaked, so the harbor sessions moved to refresh tokens.",
+            "The migration of the session table took forty minutes.",
+        ),
+        verify=lambda _: verified("contradicted", "supported"),
+    )
+    await attic.work(model)
+    [summary] = await attic.summaries()
+    assert summary.content.splitlines()[:2] == [
+        "The migration of the session table took forty minutes.",
+        HARBOR[0],
+    ]
+    assert (summary.backend, len(model.asked)) == (BACKEND, 2)
+
+
+async def test_a_summary_waits_for_its_verifier_and_rules_stand_in_for_a_bad_one(
+    attic: Attic,
+) -> None:
+    """F89, F110: nothing is archived unverified; a verifier that only answers badly is given up."""
+    await attic.say(*HARBOR)
+    model = ScriptedModel(
+        cluster=lambda _: summed(HARBOR[0]), verify=lambda _: failing(Why.ON_HOLD)
+    )
+    assert await attic.work(model) is Finish.HELD
+    assert (await attic.archived(), await attic.summaries()) == (set(), [])
+    model.scripts |= ScriptedModel(verify=lambda _: failing(Why.INVALID)).scripts
+    for _ in range(BAD_ANSWERS):
+        await attic.change("UPDATE work SET run_after = now()")
+        await attic.work(model)
+    [summary] = await attic.summaries()
+    assert summary.backend == "rules"
 
 
 async def test_nothing_is_archived_while_the_model_is_away(attic: Attic) -> None:

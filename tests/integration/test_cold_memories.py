@@ -1,6 +1,8 @@
 """The vectors of memories follow what is believed."""
 
 from agents_memory.domain.patches import Add, Applied, Operation, PatchRequest, Pin, Remove, Update
+from agents_memory.embedding.profiles import HASHING
+from agents_memory.services import consistency
 from agents_memory.storage import vectors
 from agents_memory.storage.connections import Database
 from agents_memory.storage.vectors import ChunkVector
@@ -78,3 +80,42 @@ async def test_a_memory_that_changes_while_it_is_embedded_gets_the_vector_of_its
     [text] = [text for text in embedder.asked if "Wien" in text]
     found = await _chunks(cold_database, remembered)
     assert [chunk.content_hash for chunk in found] == [vectors.digest(text)]
+
+
+async def _felt(database: Database, memory_id: int) -> dict[str, object]:
+    [row] = await query(
+        database,
+        f"SELECT valence, intensity, affect, version FROM memories WHERE id = {memory_id}",
+    )
+    return row
+
+
+async def test_affect_that_nobody_told_is_estimated_and_marked(
+    use: Services, cold_database: Database
+) -> None:
+    """F18: from the vector of the memory, anew when its words change; what was told stays."""
+    embedder = FakeEmbedder()
+    silent = await _patch(use, Add("deploy", "The release broke, and everybody is desperate!"))
+    told = await _patch(use, Add("deploy", "It was a wonderful day!", valence=0.0, intensity=0.0))
+    half = await _patch(use, Add("deploy", "It was a terrible day!", valence=0.5))
+    assert (await _felt(cold_database, silent))["affect"] == "unknown"
+    await drain(cold_database, embedder)
+    first = await _felt(cold_database, silent)
+    assert (first["affect"], first["version"]) == ("estimated", 1)
+    assert first["intensity"] > 0  # type: ignore[operator]
+    assert await _felt(cold_database, told) == {
+        "valence": 0.0, "intensity": 0.0, "affect": "told", "version": 1
+    }  # fmt: skip
+    assert await _felt(cold_database, half) == {
+        "valence": 0.5, "intensity": 0.0, "affect": "told", "version": 1
+    }  # fmt: skip
+    await _patch(use, Pin(silent, pinned=True))
+    assert (await _felt(cold_database, silent))["intensity"] == first["intensity"]
+    await _patch(use, Update(silent, "The release is out."))
+    await drain(cold_database, embedder)
+    second = await _felt(cold_database, silent)
+    assert (second["affect"], second["version"]) == ("estimated", 3)
+    assert second["intensity"] != first["intensity"]
+    async with cold_database.snapshot() as connection:
+        found = [one async for one in consistency.examine(connection, {HASHING.id: HASHING})]
+    assert [one.detail for one in found if one.fix] == []

@@ -27,7 +27,7 @@ async def test_the_offline_model_finds_meaning_and_feeling(
     finally:
         await embedder.close()
     near = await cold_database.run(
-        lambda c: vectors.compare_messages(c, model, [glad.id, angry.id], question)
+        lambda c: vectors.compare(c, model, [glad.id, angry.id], question)
     )
     assert near[glad.id] > near[angry.id]
     felt = {

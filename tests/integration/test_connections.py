@@ -7,6 +7,8 @@ import pytest
 
 from agents_memory.domain.errors import DatabaseUnavailable, MemoryFault
 from agents_memory.domain.messages import Stored
+from agents_memory.services.opening import HOT_PATIENCE_S, external_database
+from agents_memory.settings import Settings
 from agents_memory.storage import connections, leases, messages
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.embedded.server import Cluster
@@ -83,6 +85,39 @@ async def test_recovery_is_asked_for_before_the_next_try(tmp_path: Path, pool: P
         await database.run(lambda connection: connection.fetchval("SELECT 1"), within_s=0.3)
     assert recovered.is_set()
     await database.close()
+
+
+@pytest.mark.parametrize(("patience_s", "again"), [(0.0, False), (0.3, True)])
+async def test_how_long_a_call_goes_on_is_said_once_for_all_of_a_database(
+    tmp_path: Path, patience_s: float, again: bool
+) -> None:
+    recovered = asyncio.Event()
+
+    async def recover() -> None:
+        recovered.set()
+
+    database = Database(
+        f"postgresql://memory_hot@/memory?host={tmp_path}",
+        schema=SCHEMA,
+        application="test",
+        recover=recover,
+        patience_s=patience_s,
+    )
+    with pytest.raises(DatabaseUnavailable):
+        await database.run(lambda connection: connection.fetchval("SELECT 1"))
+    assert recovered.is_set() is again
+    await database.close()
+
+
+def test_whoever_waits_for_a_tool_hears_within_five_seconds_that_the_database_is_away() -> None:
+    """D11: each of the tries that follow a lost one comes after a pause of a second at most."""
+    assert HOT_PATIENCE_S + connections.LONGEST_PAUSE_S <= 5.0
+    asked: dict[str, float] = {}
+    for role in ("hot", "cold"):
+        settings = Settings.load({"HOME": "/nowhere", "DATABASE_URL": "postgresql://a@b/c"})
+        database = external_database(settings, role, "test")
+        asked[role] = database.patience_s
+    assert asked == {"hot": HOT_PATIENCE_S, "cold": connections.PATIENCE_S}
 
 
 async def test_a_faulty_statement_is_not_retried_and_tells_no_content(use: Services) -> None:

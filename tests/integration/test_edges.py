@@ -5,14 +5,16 @@ import pytest
 from agents_memory.domain.edges import EDGE_DECAY, EdgeKind
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.filters import Filters
-from agents_memory.domain.patches import Remove
+from agents_memory.domain.patches import Applied, Remove, Replace
 from agents_memory.services.export import export
 from agents_memory.services.graph import Graph, Walk
 from agents_memory.services.narrowing import Narrow
 from agents_memory.services.recall import RecallAnswer, RecallRequest
 from agents_memory.services.redacting import Redacting
+from agents_memory.services.rollback import Rollback
 from agents_memory.storage import edges
 from agents_memory.storage.connections import Database
+from agents_memory.storage.notify import Hints
 from tests.factories import Services, services
 from tests.integration.patches import add, applied
 
@@ -144,6 +146,59 @@ async def test_what_is_removed_is_neither_shown_nor_followed(use: Services, grap
     await applied(use, Remove(outage))
     assert reached(await walk(graph, use, storm)) == {storm: 0}
     assert outage not in {item.id for item in (await asked(use, "storm coast")).items}
+
+
+async def test_edges_of_what_gave_way_are_those_of_what_stands_in_its_place(
+    use: Services, graph: Graph
+) -> None:
+    """F34, F46: at one remove or two, at both ends, and a rollback gives each its own again."""
+    first = await add(use, "Mara lives in Aros.")
+    second = await add(use, "Mara has moved to Lisbon.")
+    third = await add(use, "Mara lives in Porto now.")
+    house, office = await add(use, "A blue house."), await add(use, "An office.")
+    await link(graph, use, first, house, 0.5)
+    await link(graph, use, office, first, 0.9)
+    await link(graph, use, second, house, 0.2)
+    await link(graph, use, first, third, 0.7)
+    await applied(use, Replace(first, second, merge=True))
+    assert reached(await walk(graph, use, second)) == {second: 0, house: 1, office: 1, third: 1}
+    await applied(use, Replace(second, third))
+    found = await walk(graph, use, third)
+    assert reached(found) == {third: 0, house: 1, office: 1}
+    weights = {(edge.from_id, edge.to_id): edge.weight for edge in found.edges}
+    assert weights == {(third, house): pytest.approx(0.5), (office, third): pytest.approx(0.9)}
+    assert reached(await walk(graph, use, house)) == {house: 0, third: 1}
+    assert house in {item.id for item in (await asked(use, "Porto")).items}
+
+
+async def test_a_rollback_gives_a_memory_its_edges_again(use: Services, graph: Graph) -> None:
+    older, newer = await add(use, "The port is 80."), await add(use, "The port is 81.")
+    host = await add(use, "The host.")
+    await link(graph, use, older, host)
+    done = await applied(use, Replace(older, newer))
+    assert reached(await walk(graph, use, newer)) == {newer: 0, host: 1}
+    undone = await Rollback(use.database, Hints(use.database)).roll_back(
+        done.patch_id, use.user_id, "a mistake"
+    )
+    assert isinstance(undone, Applied)
+    assert reached(await walk(graph, use, newer)) == {newer: 0}
+    assert reached(await walk(graph, use, older)) == {older: 0, host: 1}
+
+
+async def test_an_edge_that_was_followed_through_is_changed_and_taken_away(
+    use: Services, graph: Graph
+) -> None:
+    older, newer = await add(use, "The port is 80."), await add(use, "The port is 81.")
+    host = await add(use, "The host.")
+    await link(graph, use, older, host, 0.9)
+    await applied(use, Replace(older, newer))
+    changed = await graph.link(newer, host, RELATED, 0.1, use.user_id)
+    assert not isinstance(changed, Refusal)
+    assert changed.was == pytest.approx(0.9)
+    [edge] = (await walk(graph, use, newer)).edges
+    assert edge.weight == pytest.approx(0.1)
+    assert await graph.unlink(newer, host, None, use.user_id) == (RELATED,)
+    assert reached(await walk(graph, use, newer)) == {newer: 0}
 
 
 async def test_recall_brings_neighbours_lower_down_and_says_along_which_edge(

@@ -222,6 +222,8 @@ class TestLife:
         attachment.close()
         await eventually(stage.is_over)
         assert not exists(stage.service("steady")[0])
+        await eventually(lambda: not stage.keepers())
+        assert not stage.place.sockets.exists()
 
     async def test_server_is_made_when_there_is_none(self, stage: Stage) -> None:
         shutil.rmtree(stage.place.data)
@@ -286,6 +288,7 @@ class TestLife:
         shutil.rmtree(stage.base)
         await eventually(lambda: not exists(keeper))
         assert not exists(service)
+        assert not stage.place.sockets.exists()
 
     async def test_second_keeper_leaves_at_once(self, stage: Stage) -> None:
         await stage.attach()

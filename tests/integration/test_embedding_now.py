@@ -54,7 +54,7 @@ async def test_a_memory_has_its_vectors_before_any_daemon_came(use: Services) ->
     model = await use.database.run(vectors.find_active_model)
     assert model is not None
     query, filters = chunk.vector, Filters(user_id=use.user_id)
-    near = await use.database.run(lambda c: vectors.search_memories(c, model, filters, query, 10))
+    near, _ = await use.database.run(lambda c: vectors.search_derived(c, model, filters, query, 10))
     assert list(near) == [memory_id]
 
 

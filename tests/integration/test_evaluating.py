@@ -24,7 +24,11 @@ async def test_items_and_traces_are_read_as_they_are(use: Services) -> None:
     async with use.database.acquire() as connection:
         await traces.insert_traces(connection, [memory, said.id], TraceKind.SURFACED, None)
         await traces.insert_traces(connection, [memory], TraceKind.USED, None)
-        await traces.insert_traces(connection, [said.id], TraceKind.USED, None, inferred=True)
+        await connection.execute(
+            "INSERT INTO traces (item_id, kind, weight, inferred, hour) "
+            "VALUES ($1, 'used', 0.5, true, 0)",
+            said.id,
+        )
     store = await read_store(use.database)
     names = dict(enumerate(store.kinds))
     assert sorted(names.values()) == [MESSAGE, Kind.PREFERENCE]

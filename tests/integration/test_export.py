@@ -56,6 +56,7 @@ async def test_everything_is_exported_readably_with_its_history(
     assert end == {"type": "end", "rows": dict(done.rows)}
     assert done.rows == {
         "message": 1, "memory": 2, "memory_version": 4, "profile": 1, "profile_version": 1,
+        "proposal": 0,
         "patch": 5, "operation": 5, "summary": 0, "edge": 0, "source": 2,
     }  # fmt: skip
     [message] = writer.of("message")

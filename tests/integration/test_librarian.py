@@ -20,7 +20,7 @@ from cold.passes.librarian import ACTOR, AWAY_S, LOOK_EVERY_S, Librarian
 from cold.passes.librarianship import Librarianship
 from tests.factories import NOON, Services
 from tests.fakes import ManualClock
-from tests.fixtures.language_model import ScriptedModel, failing, revised
+from tests.fixtures.language_model import ScriptedModel, failing, revised, verified
 from tests.integration.cold_daemons import FakeEmbedder, begin_term, drain, query, value
 from tests.integration.patches import applied
 
@@ -189,6 +189,71 @@ async def test_lines_that_nothing_shown_says_are_refused(desk: Desk) -> None:
     ).scripts
     await desk.look()
     assert await desk.profile() == {"core": "I live in Graz."}
+
+
+async def test_a_line_that_turns_round_what_was_said_is_refused(desk: Desk) -> None:
+    """C3: the opposite, and another name, rest on nothing."""
+    await desk.say("I never drink coffee.", "We decided to drop Kafka.", "我住在上海。")
+    desk.model.scripts = ScriptedModel(
+        librarian=lambda _: revised(
+            sub=[
+                {"line": "Drinks coffee.", "evidence": [1]},
+                {"line": "Decided to keep Kafka.", "evidence": [2]},
+                {"line": "住在北京。", "evidence": [3]},
+                {"line": "Decided to drop Kafka.", "evidence": [2]},
+            ]
+        )
+    ).scripts
+    await desk.look()
+    assert await desk.profile() == {"sub": "Decided to drop Kafka."}
+
+
+async def test_what_the_verifier_does_not_confirm_is_not_written(desk: Desk) -> None:
+    """F111: one call for both profiles, and with a line refused none is taken away."""
+    await desk.say(*GRAZ)
+    await desk.look()
+    await desk.say(*GRAZ, first=START + 9 * DAY)
+    desk.clock.advance(24 * 3600)
+    asked = len(desk.model.asked)
+    desk.model.scripts = ScriptedModel(
+        librarian=lambda _: revised(
+            core=[{"line": "Lives near Graz.", "evidence": [1, 4]}],
+            core_outdated=[1],
+            sub=[
+                {"line": "Repairs the heron camera.", "evidence": [2]},
+                {"line": "Sails in Rome.", "evidence": [2]},
+            ],
+        ),
+        verify=lambda _: verified("contradicted", "supported"),
+    ).scripts
+    await desk.look()
+    assert await desk.profile() == {"core": "Lives in Graz.", "sub": "Repairs the heron camera."}
+    assert len(desk.model.asked) == asked + 2
+    *_, (_, shown) = desk.model.asked
+    assert "(1) from [1] [4]: Lives near Graz." in shown.text
+    assert "(2) from [2]: Repairs the heron camera." in shown.text
+    assert "Rome" not in shown.text
+
+
+async def test_while_the_verifier_is_away_nothing_is_written_and_the_librarian_asked_once(
+    desk: Desk,
+) -> None:
+    """G2, F110: the answer waits, and is not asked for again."""
+    await desk.say(*GRAZ)
+    left: list[Any] = [failing(Why.OVER_CEILING), verified("supported")]
+    desk.model.scripts = ScriptedModel(
+        librarian=lambda _: revised(core=CORE), verify=lambda _: left.pop(0)
+    ).scripts
+    librarian = Librarian(
+        desk.cold, desk.model, Patching(desk.cold, desk.use.hints), desk.clock, desk.plan
+    )
+    await librarian.run(desk.epoch)
+    assert await desk.profile() == {}
+    assert [run["attempted_at"] for run in await desk.runs()] == [None]
+    desk.clock.advance(AWAY_S)
+    await librarian.run(desk.epoch)
+    assert await desk.profile() == {"core": "Lives in Graz."}
+    assert len(desk.model.asked) == 3
 
 
 async def test_the_language_of_the_owner_is_kept(desk: Desk) -> None:

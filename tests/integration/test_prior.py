@@ -12,6 +12,7 @@ from agents_memory.domain.patches import Pin, Resolve
 from agents_memory.embedding.opening import open_embedder
 from agents_memory.services.citing import Citing
 from agents_memory.services.forgetting import Forgetting
+from agents_memory.services.narrowing import Narrow
 from agents_memory.services.recall import Recall, RecallAnswer, RecallRequest
 from agents_memory.storage import traces
 from agents_memory.storage.connections import Connection, Database
@@ -75,6 +76,55 @@ async def test_a_mood_leans_towards_memories_of_like_valence(use: Services) -> N
     assert (gloomy.items[0].id, gloomy.mood) == (low, -0.6)
     assert (bright.items[0].id, bright.mood) == (good, 0.6)
     assert all(0 <= item.score <= 1 for item in gloomy.items)
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "asked"),
+    [
+        ("The garden party was a joy.", "The garden party was ruined by heavy rain.", "garden"),
+        ("The new editor feels great!", "The new editor crashed and lost my work.", "new editor"),
+        ("Mara called on Monday.", "Mara called on Tuesday.", "Mara called"),
+    ],
+)
+async def test_a_mood_decides_between_what_fits_about_as_well(
+    use: Services, good: str, bad: str, asked: str
+) -> None:
+    """F28: also where there are only these two, and one is some words longer."""
+    high = await add(use, good, valence=0.9, intensity=0.6)
+    low = await add(use, bad, valence=-0.9, intensity=0.6)
+    for mood, first, second in ((0.9, high, low), (-0.9, low, high)):
+        found = (await _search(use, asked, mood=mood)).items
+        assert [item.id for item in found] == [first, second]
+        assert found[0].score > found[1].score
+
+
+async def test_a_feeling_that_is_still_unknown_is_not_taken_for_none(use: Services) -> None:
+    """F18, F28: until the daemon has estimated it, a mood leaves it as it is."""
+    calm = await add(use, "The heron nests at the north pond.", valence=0.0, intensity=0.0)
+    unknown = await add(use, "The heron nests at the south pond.")
+    without = (await _search(use, "heron nests")).items
+    leaning = (await _search(use, "heron nests", mood=0.9)).items
+    assert [item.id for item in without] == [unknown, calm]
+    assert [item.id for item in leaning] == [calm, unknown]
+
+
+async def test_a_mood_alone_brings_what_felt_like_it_after_what_is_open(use: Services) -> None:
+    """F28: numbers and words; what is kept in view comes first, whatever it felt like."""
+    pinned = await add(use, "Backups run at night.", pinned=True)
+    bright = await add(use, "We won the race.", valence=0.9, intensity=0.8)
+    mild = await add(use, "The soup was good.", valence=0.5, intensity=0.2)
+    low = await add(use, "The cat died.", valence=-0.9, intensity=0.9)
+    await add(use, "The port is 80.", valence=0.0, intensity=0.0)
+    for mood, expected in ((0.9, [pinned, bright, mild]), (-0.8, [pinned, low])):
+        found = await _search(use, None, mood=mood, opening=True)
+        assert ([item.id for item in found.items], found.mood) == (expected, mood)
+    only = await _search(use, None, mood=0.9, narrow=Narrow(("note",)))
+    assert [item.id for item in only.items][:2] == [bright, mild]
+    assert only.items[-1].id == low
+    unread = await _search(use, None, mood=7, opening=True)
+    assert ([item.id for item in unread.items], unread.mood) == ([pinned], None)
+    assert "from -1" in str(unread.note)
+    assert (await _search(use, None, mood=0.9, opening=True, limit=1)).items[0].id == pinned
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.fakes import ManualClock
 from tests.integration.cold_daemons import begin_term, query, value
 
 DAYS = "SELECT now() - make_interval(days => d) FROM generate_series(0, 200) d"
-LOGS = ("model_calls", "budgets", "captures")
+LOGS = ("model_calls", "budgets", "captures", "jobs", "recall_log")
 
 
 async def _fill(owner: Database) -> None:
@@ -20,6 +20,11 @@ async def _fill(owner: Database) -> None:
         f" SELECT 'local', 'm', 'gate', at, 1, 1, 1 FROM ({DAYS}) AS days (at)",
         f"INSERT INTO budgets SELECT 'local', at, 1, 1 FROM ({DAYS}) AS days (at)",
         f"INSERT INTO captures SELECT 'd', 'c', at::text, at FROM ({DAYS}) AS days (at)",
+        "INSERT INTO users (name) VALUES ('mara') ON CONFLICT DO NOTHING",
+        "INSERT INTO jobs (user_id, kind, request, result, settled_at)"
+        f" SELECT u.id, 'digest', '{{}}', '{{}}', at FROM users u, ({DAYS}) AS days (at)",
+        "INSERT INTO recall_log (user_id, session, named, platform, device, item_ids, at)"
+        f" SELECT u.id, 's', true, 'p', 'd', '{{1}}', at FROM users u, ({DAYS}) AS days (at)",
     ):
         await query(owner, sql)
 

@@ -16,6 +16,7 @@ from agents_memory.embedding.protocol import Embedder, Vector
 from agents_memory.services.recall import Recall, RecallRequest
 from agents_memory.storage import lexemes, migrate, users, vectors, words
 from agents_memory.storage.connections import Database
+from agents_memory.storage.words import Choice
 from tests.conftest import Pool
 
 MESSAGES = 50_000
@@ -178,3 +179,32 @@ async def test_no_search_reads_more_than_a_bounded_part(one_session: Database) -
         }
     # The estimate that chooses between scan and index loses nothing.
     assert matching == dict.fromkeys(FILTERS, 100) | {"an hour": 11, "another user": 0}
+    await _check_words_that_many_hold(one_session)
+
+
+async def _check_words_that_many_hold(database: Database) -> None:
+    """Of those that hold "heron" the newest thousand are ranked, unless too few of them match."""
+    heron = Choice(["heron"], MESSAGES // 10, MESSAGES)
+
+    async def find(filters: Filters) -> list[datetime]:
+        async with database.acquire() as connection:
+            found = await words.find_messages(
+                connection, filters, ["heron", "kestrel"], own=heron, surrounding=heron, limit=200
+            )
+            rows = await connection.fetch(
+                "SELECT occurred_at FROM messages WHERE id = ANY ($1::bigint[]) ORDER BY id DESC",
+                list(found),
+            )
+        return [row["occurred_at"] for row in rows]
+
+    def said(turn: int) -> datetime:
+        return BEGIN + turn * timedelta(minutes=5)
+
+    newest = await find(Filters(1))
+    assert len(newest) == 200
+    assert {said(turn) for turn in range(MESSAGES - 9_000, MESSAGES + 1, 1_000)} <= set(newest)
+    half = said(MESSAGES // 2)
+    older = await find(Filters(1, until=half))
+    assert len(older) == 200
+    assert {said(turn) for turn in range(1_000, MESSAGES // 2, 1_000)} <= set(older)
+    assert max(older) < half

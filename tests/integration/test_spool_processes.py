@@ -246,6 +246,26 @@ async def test_a_full_disk_is_said_and_what_was_acknowledged_stays(house: House)
     assert await hot.stop() == 0
 
 
+async def test_what_the_owner_adds_by_hand_waits_as_the_owners_own(house: House) -> None:
+    house.server.stop()
+    line = house.command_line()
+    added = await asyncio.to_thread(line.run, "message", "add", "--text", "By hand.", "--json")
+    assert (added.code, added.json["ok"], added.json["queued"]) == (0, True, True)
+    assert (added.json["id"], added.json["duplicate"]) == (None, None)
+    assert "spool drain" in added.stderr
+    told = await asyncio.to_thread(line.run, "message", "add", "--text", "Again.")
+    assert (told.code, told.stdout.startswith("queued as ")) == (0, True)
+    house.server.start()
+    drained = await asyncio.to_thread(line.run, "spool", "drain", "--json")
+    assert (drained.code, drained.json["stored"]) == (0, 2)
+    await house.holds("By hand.", "Again.")
+    database = house.pool.database("memory_hot")
+    async with database.acquire() as connection:
+        rows = await connection.fetch("SELECT intake_id, trust FROM messages ORDER BY id")
+    await database.close()
+    assert (str(rows[0]["intake_id"]), rows[0]["trust"]) == (added.json["intake_id"], "owner")
+
+
 async def test_status_spool_and_doctor_tell_what_waits(house: House) -> None:
     house.server.stop()
     hot = house.hot()

@@ -27,7 +27,7 @@ async def test_every_statement_is_prepared_on_the_migrated_schema(
             for name, statement in queries.load(aggregate).items():
                 sql = statement.sql
                 if statement.template:
-                    sql = statement.render(table=_table_for(model, name))
+                    sql = statement.render(table=_table_for(model, name), model=model.id)
                 await connection.prepare(sql)
                 prepared += 1
     assert prepared > 50
@@ -116,6 +116,8 @@ async def test_a_runtime_role_is_refused_where_it_has_no_right(
         "DELETE FROM model_calls",
         "DELETE FROM budgets",
         "DELETE FROM captures",
+        "DELETE FROM jobs",
+        "UPDATE jobs SET request = '{}'",
         "DELETE FROM tag_summaries",
         "TRUNCATE patches CASCADE",
     ):

@@ -11,7 +11,7 @@ import pytest
 
 from agents_memory.domain.messages import Role, Trust
 from agents_memory.services.receipts import Receipts, StageState
-from agents_memory.storage import messages
+from agents_memory.storage import filing, messages
 from agents_memory.storage.connections import Database
 from agents_memory.storage.work import summarise_work
 from cold.llm.port import UNTRIED, Failure, Turn, Why
@@ -86,6 +86,40 @@ async def test_a_model_files_with_all_it_says(use: Services, cold_database: Data
     [[system, _]] = model.asked
     assert "- heron" in system.text
     assert "- otter" in system.text
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    ["private = true", "screening = 'unscreened'", "screening = 'quarantined'"],
+)
+async def test_a_name_that_only_hidden_messages_know_reaches_no_model(
+    use: Services, cold_database: Database, hidden: str
+) -> None:
+    """J1: neither as a choice of the tagger, nor by way of an alias."""
+    await known(cold_database, "heron")
+    names = ["secret", "cover"]
+    ids = [(await use.say("At home.", project_hint=name)).id for name in names]
+    await use.say("At work.", project_hint="otter")
+    await drain(cold_database, FakeEmbedder())
+    await query(
+        cold_database,
+        f"UPDATE message_state SET {hidden} WHERE message_id = ANY ($1::bigint[]) RETURNING 1",
+        ids,
+    )
+    await known(cold_database, "true-name")
+    await query(
+        cold_database,
+        "UPDATE project_tags SET alias_of = (SELECT id FROM project_tags WHERE name = 'true-name') "
+        "WHERE name = 'cover' RETURNING 1",
+    )
+    choices = await cold_database.run(lambda c: filing.list_choices(c, 60))
+    assert [choice.name for choice in choices] == ["otter", "heron"]
+    model = ScriptedModel(tagger=lambda _: filed())
+    await use.say("The heron again.")
+    await drain(cold_database, FakeEmbedder(), models=model)
+    assert model.asked
+    told = "\n".join(turn.text for prompt in model.asked for turn in prompt)
+    assert not any(name in told for name in (*names, "true-name"))
 
 
 async def test_a_new_name_goes_nowhere_and_the_folder_is_better_than_none(

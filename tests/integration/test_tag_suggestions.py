@@ -324,6 +324,20 @@ async def test_a_stated_alias_is_suggested_once_and_applied_by_the_user(
     assert entries["harbor"] == "harbour"
 
 
+async def test_a_project_of_private_messages_alone_is_compared_with_none(
+    use: Services, cold_database: Database, clock: ManualClock
+) -> None:
+    """J1: its name would be told to a model."""
+    await two_ports(use, cold_database)
+    await query(
+        cold_database,
+        "UPDATE message_state SET private = true "
+        "WHERE p_tag = (SELECT id FROM project_tags WHERE name = 'harbour') RETURNING 1",
+    )
+    found = await cold_database.run(lambda c: suggestions.list_candidates(c, 60, 9))
+    assert [tag.name for tag in found] == ["harbor", "kitchen"]
+
+
 async def test_a_sure_statement_is_applied_unasked_only_where_that_is_set(
     use: Services, cold_database: Database, project_tags: ProjectTags, clock: ManualClock
 ) -> None:

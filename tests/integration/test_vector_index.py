@@ -119,6 +119,34 @@ async def test_a_filtered_search_finds_as_many_as_the_exact_scan(
         assert list(by_index.values()) == sorted(by_index.values(), reverse=True)
 
 
+async def test_a_message_of_many_chunks_hides_no_other(
+    use: Services, cold_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D1: all chunks looked at first are of the longest message, by scan and by index."""
+    await _fill(use, cold_database, 3)
+    query = await _stored(cold_database, await _model(cold_database))
+    longest = (await use.say("said at length")).id
+    async with cold_database.transaction() as connection:
+        model = await _model(cold_database)
+        chunks = [ChunkVector(digest(str(n)), query) for n in range(20)]
+        await vectors.replace_message_vectors(connection, model, longest, chunks)
+
+    async def nearest() -> list[int]:
+        model = await _model(cold_database)
+        everything = Filters(use.user_id)
+        found = await cold_database.run(
+            lambda connection: vectors.search_messages(connection, model, everything, query, 3)
+        )
+        return list(found)
+
+    by_scan = await nearest()
+    await _chore(use, cold_database, ManualClock(NOON), 0).run(await _lead(cold_database))
+    monkeypatch.setattr(vectors, "EXACT_ROWS", 0)
+    assert await nearest() == by_scan
+    assert by_scan[0] == longest
+    assert len(by_scan) == 3
+
+
 async def test_an_index_that_finds_too_little_is_reported(
     use: Services, cold_database: Database
 ) -> None:

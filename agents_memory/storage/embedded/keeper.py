@@ -23,7 +23,7 @@ from agents_memory.domain.errors import DatabaseUnavailable, MemoryFault
 from agents_memory.storage.embedded.failure import report_failure
 from agents_memory.storage.embedded.journal import trim
 from agents_memory.storage.embedded.locks import FileLock
-from agents_memory.storage.embedded.place import find_place, make_base
+from agents_memory.storage.embedded.place import find_place, make_base, remove_sockets
 from agents_memory.storage.embedded.server import Cluster
 from agents_memory.storage.embedded.services import Backoff, Service, wished
 
@@ -191,6 +191,9 @@ def _keep(options: argparse.Namespace, lock: FileLock) -> int:
             return 1
         finally:
             keeper.stop()
+            # Without our lock a successor may be at work in the same directory by now.
+            if lock.in_place() or not cluster.place.base.exists():
+                remove_sockets(cluster.place)
             log.info("everything is stopped")
     return 0
 

@@ -160,6 +160,12 @@ def make_sockets(place: Place, server: Account) -> None:
         )
 
 
+def remove_sockets(place: Place) -> None:
+    """Take away the directory of the socket after its server has ended; one in use stays."""
+    with contextlib.suppress(OSError):
+        place.sockets.rmdir()
+
+
 def can_reach(path: Path, account: Account) -> bool:
     """Whether `account` may pass through `path` and everything above it, by mode bits alone.
 

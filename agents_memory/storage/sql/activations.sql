@@ -1,9 +1,11 @@
 -- name: list_traced
--- Items with a trace after one, in the order of ids: a jump in the index for each, however many traces.
-WITH RECURSIVE traced AS (
-    (SELECT item_id FROM traces WHERE item_id > $1 ORDER BY item_id LIMIT 1)
+-- Items with a trace or a bin of them after one, in the order of ids: two jumps in an index for each, however many.
+WITH RECURSIVE traced (item_id) AS (
+    SELECT least((SELECT t.item_id FROM traces t WHERE t.item_id > $1 ORDER BY t.item_id LIMIT 1),
+                 (SELECT b.item_id FROM trace_bins b WHERE b.item_id > $1 ORDER BY b.item_id LIMIT 1))
     UNION ALL
-    SELECT (SELECT t.item_id FROM traces t WHERE t.item_id > traced.item_id ORDER BY t.item_id LIMIT 1)
+    SELECT least((SELECT t.item_id FROM traces t WHERE t.item_id > traced.item_id ORDER BY t.item_id LIMIT 1),
+                 (SELECT b.item_id FROM trace_bins b WHERE b.item_id > traced.item_id ORDER BY b.item_id LIMIT 1))
     FROM traced WHERE traced.item_id IS NOT NULL
 )
 SELECT item_id FROM traced WHERE item_id IS NOT NULL LIMIT $2
@@ -51,9 +53,11 @@ WITH asked AS MATERIALIZED (
     WHERE was.computed_at <> excluded.computed_at
         OR abs(was.value - excluded.value) > 1e-6 * excluded.value
         OR abs(was.evidence - excluded.evidence) > 1e-6 * excluded.evidence
-    RETURNING item_id
+    RETURNING item_id, value
 )
-SELECT count(*) FROM written
+-- As the statement found them, not as it left them.
+SELECT count(*) FROM written w LEFT JOIN activations was ON was.item_id = w.item_id
+WHERE was.item_id IS NULL OR abs(was.value - w.value) > $13 * was.value
 
 -- name: settle_traces
 -- From here on no older trace can come.
@@ -67,14 +71,22 @@ SELECT fold_traces($1, $2)
 -- Joins bins that grew old; the last item looked at.
 SELECT join_trace_bins($1, $2, $3)
 
+-- name: prune_traces
+-- Deletes exposures that are in bins, from before a time, among the next traces.
+SELECT prune_traces($1, $2)
+
 -- name: find_upkeep
--- When all activations were last computed, up to which trace those of single items were since, and
--- which traces are in bins.
-SELECT recomputed_at, counted_id, folded_id FROM activation_upkeep
+-- When all activations were last computed, by the daemon and by hand, up to which trace those of single items
+-- were since, and which traces are in bins.
+SELECT recomputed_at, forgotten_at, counted_id, folded_id FROM activation_upkeep
 
 -- name: record_recomputed
 -- All activations are those of this time, up to a trace.
 UPDATE activation_upkeep SET recomputed_at = $1, counted_id = $2
+
+-- name: record_forgotten
+-- Somebody had all activations computed as of this time.
+UPDATE activation_upkeep SET forgotten_at = $1
 
 -- name: record_counted
 -- Items with traces up to this one are computed.
@@ -89,11 +101,11 @@ FROM unnest($1::bigint[]) AS i (id) JOIN activations a ON a.item_id = i.id WHERE
 -- How items felt, where that is known; what was told for the sake of a memory felt as that one does.
 SELECT i.id, coalesce(m.valence, told.valence, s.valence) AS valence
 FROM unnest($1::bigint[]) AS i (id)
-LEFT JOIN memories m ON m.id = i.id
+LEFT JOIN memories m ON m.id = i.id AND m.affect <> 'unknown'
 LEFT JOIN message_state s ON s.message_id = i.id
 LEFT JOIN LATERAL (
     SELECT k.valence FROM messages t JOIN sources c ON c.message_id = t.id
-    JOIN memories k ON k.id = c.item_id AND k.version = c.item_version
+    JOIN memories k ON k.id = c.item_id AND k.version = c.item_version AND k.affect <> 'unknown'
     WHERE t.id = i.id AND t.source = 'manage_knowledge' ORDER BY k.id DESC LIMIT 1) AS told ON true
 WHERE coalesce(m.valence, told.valence, s.valence) IS NOT NULL
 

@@ -21,10 +21,12 @@ WHERE (v.versions, v.first, v.last) IS DISTINCT FROM (m.version::bigint, 1, m.ve
 -- name: list_memories_unlike_their_version
 -- Memories that say something else than their last version.
 SELECT m.id FROM memories m JOIN memory_versions v ON v.memory_id = m.id AND v.version = m.version
-WHERE (m.subject, m.attribute, m.content, m.kind, m.importance, m.valence, m.intensity, m.trust, m.status, m.pinned,
-        m.tags, m.resolved_at, m.superseded_by)
-    IS DISTINCT FROM (v.subject, v.attribute, v.content, v.kind, v.importance, v.valence, v.intensity, v.trust,
-        v.status, v.pinned, v.tags, v.resolved_at, v.superseded_by)
+WHERE (m.subject, m.attribute, m.content, m.kind, m.importance, m.trust, m.status, m.pinned, m.tags, m.resolved_at,
+        m.superseded_by)
+    IS DISTINCT FROM (v.subject, v.attribute, v.content, v.kind, v.importance, v.trust, v.status, v.pinned, v.tags,
+        v.resolved_at, v.superseded_by)
+    -- What was estimated follows the vectors, and no version.
+    OR m.affect = 'told' AND (m.valence, m.intensity) IS DISTINCT FROM (v.valence, v.intensity)
 ORDER BY m.id
 
 -- name: list_versions_without_operation
@@ -68,7 +70,8 @@ WHERE m.user_id IS DISTINCT FROM p.user_id ORDER BY p.id
 SELECT DISTINCT s.item_id AS id FROM sources s LEFT JOIN messages m ON m.id = s.message_id
 LEFT JOIN memories k ON k.id = s.item_id LEFT JOIN profiles d ON d.id = s.item_id
 LEFT JOIN messages c ON c.id = s.item_id LEFT JOIN tag_summaries t ON t.id = s.item_id
-WHERE m.id IS NULL OR m.user_id <> coalesce(k.user_id, d.user_id, c.user_id, t.user_id) ORDER BY s.item_id
+LEFT JOIN persona_proposals p ON p.id = s.item_id
+WHERE m.id IS NULL OR m.user_id <> coalesce(k.user_id, d.user_id, c.user_id, t.user_id, p.user_id) ORDER BY s.item_id
 
 -- name: list_contexts_without_message
 -- Contexts of nothing, or of a turn before that is not there.
@@ -96,7 +99,7 @@ SELECT id FROM reached WHERE id = other ORDER BY id
 SELECT s.message_id AS id FROM message_state s
 WHERE s.archived_at IS NOT NULL AND NOT EXISTS (
     SELECT FROM sources c JOIN tag_summaries t ON t.id = c.item_id AND t.version = c.item_version
-    WHERE c.message_id = s.message_id AND t.status = 'active')
+    WHERE c.message_id = s.message_id AND t.kind = 'archive' AND t.status = 'active')
 ORDER BY id
 
 -- name: list_edges_of_nothing

@@ -82,6 +82,13 @@ SELECT DISTINCT m.id, coalesce(m.source = 'manage_knowledge', false)
                     AND EXISTS (SELECT FROM memories k WHERE k.id = o.item_id)) AS only_for_it
 FROM sources s JOIN messages m ON m.id = s.message_id WHERE s.item_id = $1 ORDER BY m.id
 
+-- name: bury_proposals
+-- What was proposed for the persona from some messages: nothing is left but that it was.
+UPDATE persona_proposals SET content = $2, status = CASE status WHEN 'pending' THEN 'withdrawn' ELSE status END,
+    decided_at = coalesce(decided_at, now())
+WHERE id IN (SELECT item_id FROM sources WHERE message_id = ANY ($1::bigint[])) AND content <> $2
+RETURNING id
+
 -- name: bury_versions
 -- Of some versions of memories nothing is left but that they were.
 UPDATE memory_versions v SET subject = $3, attribute = CASE WHEN attribute IS NULL THEN NULL ELSE $3 END,

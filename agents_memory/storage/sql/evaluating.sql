@@ -11,7 +11,10 @@ ORDER BY i.id
 
 -- name: list_traces
 -- Every trace, in the order in which they came; those of a clock that was put back since would end the window too late.
-SELECT item_id, kind, inferred, at FROM traces WHERE at <= now() ORDER BY id
+-- An inferred use that was cited later is told by the cited one.
+SELECT item_id, kind, inferred, at FROM traces t
+WHERE at <= now() AND NOT (inferred AND EXISTS (SELECT FROM traces c WHERE c.completes = t.id))
+ORDER BY id
 
 -- name: list_felt
 -- How messages felt, and when they were said.

@@ -19,7 +19,7 @@ WHERE $1::timestamptz IS NULL OR m.created_at >= $1 ORDER BY m.id
 -- name: export_memory
 -- Memories as they are now.
 SELECT m.id, m.version, u.name AS user, m.scope, m.subject, m.attribute, m.content, m.kind, m.importance, m.valence,
-    m.intensity, m.trust, m.status, m.pinned, m.tags, m.resolved_at, m.superseded_by, m.platform, t.name AS project,
+    m.intensity, m.affect, m.trust, m.status, m.pinned, m.tags, m.resolved_at, m.superseded_by, m.platform, t.name AS project,
     m.private, m.occurred_at, m.created_at, m.updated_at
 FROM memories m JOIN users u ON u.id = m.user_id LEFT JOIN project_tags t ON t.id = m.p_tag
 WHERE $1::timestamptz IS NULL OR m.updated_at >= $1 ORDER BY m.id
@@ -47,8 +47,8 @@ WHERE $1::timestamptz IS NULL OR p.created_at >= $1 ORDER BY o.patch_id, o.posit
 SELECT s.item_id, s.item_version, s.message_id, s.quote FROM sources s
 LEFT JOIN memory_versions v ON v.memory_id = s.item_id AND v.version = s.item_version
 LEFT JOIN profile_versions d ON d.profile_id = s.item_id AND d.version = s.item_version
-LEFT JOIN messages m ON m.id = s.item_id
-WHERE $1::timestamptz IS NULL OR coalesce(v.created_at, d.created_at, m.created_at) >= $1
+LEFT JOIN messages m ON m.id = s.item_id LEFT JOIN persona_proposals p ON p.id = s.item_id
+WHERE $1::timestamptz IS NULL OR coalesce(v.created_at, d.created_at, m.created_at, p.proposed_at) >= $1
 ORDER BY s.item_id, s.item_version, s.message_id
 
 -- name: export_profile
@@ -62,9 +62,16 @@ WHERE $1::timestamptz IS NULL OR d.updated_at >= $1 ORDER BY d.id
 SELECT v.profile_id, v.version, v.patch_id, v.content, v.created_at FROM profile_versions v
 WHERE $1::timestamptz IS NULL OR v.created_at >= $1 ORDER BY v.profile_id, v.version
 
+-- name: export_proposal
+-- What was proposed for the persona, and what became of it; its evidence is among the sources, as version 1.
+SELECT p.id, u.name AS user, p.kind, p.base, p.content, p.trust, p.backend, p.status, p.patch_id, p.proposed_at,
+    p.decided_at, p.decided_by
+FROM persona_proposals p JOIN users u ON u.id = p.user_id
+WHERE $1::timestamptz IS NULL OR coalesce(p.decided_at, p.proposed_at) >= $1 ORDER BY p.id
+
 -- name: export_summary
--- Summaries of archived messages; those they stand for are among the sources of their version.
-SELECT t.id, t.version, u.name AS user, p.name AS project, t.platform, t.private, t.trust, t.status, t.content,
+-- Summaries of archived messages and of parts of sessions; their messages are among the sources of their version.
+SELECT t.id, t.version, t.kind, t.session, u.name AS user, p.name AS project, t.platform, t.private, t.trust, t.status, t.content,
     t.backend, t.began_at, t.ended_at, t.created_at, t.updated_at
 FROM tag_summaries t JOIN users u ON u.id = t.user_id LEFT JOIN project_tags p ON p.id = t.p_tag
 WHERE $1::timestamptz IS NULL OR t.updated_at >= $1 ORDER BY t.id

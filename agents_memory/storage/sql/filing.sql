@@ -1,8 +1,11 @@
 -- name: list_choices
--- The projects a message may be filed under, the fullest first; aliases are left out.
+-- The projects a message may be filed under, the fullest first; aliases are left out, and names of which only
+-- messages know that no model may see.
 SELECT t.name, t.description FROM project_tags t
-LEFT JOIN (SELECT p_tag, count(*) AS messages FROM message_state WHERE p_tag IS NOT NULL GROUP BY p_tag) n ON n.p_tag = t.id
-WHERE t.alias_of IS NULL
+LEFT JOIN (SELECT coalesce(a.alias_of, a.id) AS project,
+                  count(*) FILTER (WHERE s.screening = 'clear' AND NOT s.private) AS messages
+           FROM message_state s JOIN project_tags a ON a.id = s.p_tag GROUP BY 1) n ON n.project = t.id
+WHERE t.alias_of IS NULL AND n.messages IS DISTINCT FROM 0
 ORDER BY coalesce(n.messages, 0) DESC, t.name LIMIT $1
 
 -- name: list_filings

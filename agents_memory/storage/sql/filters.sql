@@ -43,3 +43,15 @@ t.user_id = $1 AND t.status = 'active' AND NOT t.private
 -- fragment: owners_words
 -- What the owner said, of messages `m` with their state `s`: all that a profile may rest on.
 m.trust = 'owner' AND m.role = 'user' AND NOT m.subagent AND s.screening = 'clear' AND NOT s.private
+  AND m.source IS DISTINCT FROM 'manage_knowledge'
+
+-- fragment: mirrored
+-- Memories with the project that their own tag stands for.
+WITH RECURSIVE known AS (
+    SELECT id, name FROM project_tags WHERE alias_of IS NULL
+    UNION ALL
+    SELECT a.id, known.name FROM project_tags a JOIN known ON a.alias_of = known.id
+)
+SELECT m.id, m.kind, m.subject, m.content, m.trust, m.status, m.pinned, m.tags, known.name AS project,
+    coalesce(m.occurred_at, m.created_at) AS said_at, m.resolved_at, m.superseded_by
+FROM memories m LEFT JOIN known ON known.id = m.p_tag

@@ -71,11 +71,15 @@ ORDER BY coalesce(occurred_at, created_at) DESC, id DESC LIMIT $2
 
 -- name: list_memories_for_pass
 -- What a pass needs of the memories it works on.
-SELECT id, subject, content, status FROM memories WHERE id = ANY ($1::bigint[])
+SELECT id, subject, content, status, affect = 'told' AS affect_told FROM memories WHERE id = ANY ($1::bigint[])
 
 -- name: lock_memory_for_pass
 -- A memory as it is now; no patch can change it before the transaction ends.
-SELECT id, subject, content, status FROM memories WHERE id = $1 FOR SHARE
+SELECT id, subject, content, status, affect = 'told' AS affect_told FROM memories WHERE id = $1 FOR SHARE
+
+-- name: record_affect
+-- How a memory felt, as estimated; the versions keep what was known when they were made.
+UPDATE memories SET valence = $2, intensity = $3, affect = 'estimated' WHERE id = $1 AND affect <> 'told'
 
 -- name: count_memories
 -- How many active memories the pool holds.

@@ -70,7 +70,7 @@ LEFT JOIN project_tags t ON t.id = s.p_tag
 WHERE m.user_id = $2 AND s.screening <> 'quarantined'
   AND (m.source IS DISTINCT FROM 'manage_knowledge'
        OR EXISTS (SELECT FROM sources c JOIN memories k ON k.id = c.item_id AND k.version = c.item_version
-                  WHERE c.message_id = m.id AND k.status <> 'removed'))
+                  WHERE c.message_id = m.id AND k.status NOT IN ('archived', 'removed')))
 ORDER BY asked.position
 
 -- name: list_recent

@@ -27,7 +27,7 @@ WITH made AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($8::jsonb) AS (
         position smallint, operation text, is_new boolean, is_last boolean, diff text, evidence bigint[],
         id bigint, version integer, subject text, attribute text, content text, kind text,
-        importance smallint, valence real, intensity real, trust text, status text, pinned boolean,
+        importance smallint, valence real, intensity real, affect text, trust text, status text, pinned boolean,
         tags text[], resolved_at timestamptz, superseded_by bigint, scope text, platform text,
         p_tag bigint, occurred_at timestamptz, content_key text, lexemes text, lexeme_count integer)
 ), changed AS (
@@ -44,10 +44,10 @@ WITH made AS MATERIALIZED (
     VALUES ($1, $2, $3, $4, $5, $6, $7, $9)
 ), added AS (
     INSERT INTO memories (id, version, user_id, scope, platform, p_tag, subject, attribute, content,
-        content_key, kind, importance, valence, intensity, trust, pinned, tags, occurred_at, lexemes,
+        content_key, kind, importance, valence, intensity, affect, trust, pinned, tags, occurred_at, lexemes,
         lexeme_count)
     SELECT id, version, $2, scope, platform, p_tag, subject, attribute, content,
-        decode(content_key, 'hex'), kind, importance, valence, intensity, trust, pinned, tags,
+        decode(content_key, 'hex'), kind, importance, valence, intensity, affect, trust, pinned, tags,
         occurred_at, lexemes::tsvector, lexeme_count
     FROM made WHERE is_new AND (SELECT count(*) FROM changed) >= 0 ORDER BY content_key
 ), kept AS (

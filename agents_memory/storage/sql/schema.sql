@@ -52,22 +52,26 @@ GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role};
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {role};
 GRANT INSERT ON {schema}.users, {schema}.messages, {schema}.message_state, {schema}.work, {schema}.patches,
     {schema}.patch_operations, {schema}.memories, {schema}.memory_versions, {schema}.profiles,
-    {schema}.profile_versions, {schema}.sources, {schema}.traces TO {role};
+    {schema}.profile_versions, {schema}.sources, {schema}.traces, {schema}.jobs TO {role};
 GRANT UPDATE ON {schema}.memories, {schema}.profiles TO {role};
 -- Derived, and whoever asks may have it derived now.
 GRANT INSERT, UPDATE ON {schema}.activations TO {role};
+GRANT UPDATE (forgotten_at) ON {schema}.activation_upkeep TO {role};
 
 -- name: grant_hot (template)
 -- The hot path adds and reads; it changes no state of a message. Capture runs as this role too.
 GRANT USAGE ON SCHEMA {schema} TO {role};
-GRANT INSERT ON {schema}.captures, {schema}.collapsed_turns TO {role};
+GRANT INSERT ON {schema}.captures, {schema}.collapsed_turns, {schema}.recall_log TO {role};
 -- What its source edited or deleted leaves everyday search, by the owner's function only.
 GRANT EXECUTE ON FUNCTION {schema}.withdraw_message(bigint, bigint) TO {role};
 GRANT UPDATE ON {schema}.captures TO {role};
 -- The registry of projects is its users': they add to it and decide what the daemon suggests.
 GRANT INSERT (name, description, origin), UPDATE (description, alias_of) ON {schema}.project_tags TO {role};
 GRANT UPDATE (status, decided_at, decided_by) ON {schema}.tag_suggestions TO {role};
+GRANT EXECUTE ON FUNCTION {schema}.propose_tag(text, text, text, bigint, bigint) TO {role};
 GRANT INSERT ON {schema}.tag_changes TO {role};
+-- The same of what is proposed for the persona.
+GRANT UPDATE (status, patch_id, decided_at, decided_by) ON {schema}.persona_proposals TO {role};
 -- Links are taken away, and never deleted.
 GRANT INSERT, UPDATE (weight, updated_at, removed_at) ON {schema}.edges TO {role};
 
@@ -83,15 +87,17 @@ GRANT UPDATE ON {schema}.message_state, {schema}.message_results, {schema}.work,
     {schema}.lexeme_totals, {schema}.lexeme_stats, {schema}.message_context TO {role};
 GRANT DELETE ON {schema}.work, {schema}.lexeme_stats, {schema}.message_context TO {role};
 GRANT INSERT, UPDATE ON {schema}.tag_suggestions TO {role};
+GRANT INSERT, UPDATE (status, patch_id, decided_at, decided_by) ON {schema}.persona_proposals TO {role};
 GRANT INSERT ON {schema}.tag_changes, {schema}.retags, {schema}.retag_entries TO {role};
 GRANT UPDATE (alias_of) ON {schema}.project_tags TO {role};
 GRANT UPDATE (pairs_at) ON {schema}.tag_upkeep TO {role};
 GRANT UPDATE (reached, finished_at) ON {schema}.retags TO {role};
+GRANT UPDATE (result, settled_at) ON {schema}.jobs TO {role};
 GRANT UPDATE (index_recall, index_checked_at, midpoint, scale) ON {schema}.embedding_models TO {role};
 GRANT EXECUTE ON FUNCTION {schema}.build_message_index(smallint) TO {role};
 GRANT UPDATE (recomputed_at, counted_id) ON {schema}.activation_upkeep TO {role};
 GRANT EXECUTE ON FUNCTION {schema}.settle_traces(), {schema}.fold_traces(integer, timestamptz),
-    {schema}.join_trace_bins(bigint, integer, timestamptz) TO {role};
+    {schema}.join_trace_bins(bigint, integer, timestamptz), {schema}.prune_traces(timestamptz, integer) TO {role};
 GRANT EXECUTE ON FUNCTION {schema}.strike_message(bigint, integer[], integer[], text[], tsvector, integer)
     TO {role};
 

@@ -1,14 +1,14 @@
 -- name: list_suggestions
 -- Suggestions in one state, the surest first.
 SELECT s.id, s.kind, coalesce(s.name, t.name) AS name, o.name AS target, s.score, s.confidence, s.reasons, s.judged_by,
-       s.status, s.suggested_at, s.decided_at, s.decided_by, s.filed, s.filed_at
+       s.description, s.status, s.suggested_at, s.decided_at, s.decided_by, s.filed, s.filed_at
 FROM tag_suggestions s LEFT JOIN project_tags t ON t.id = s.tag LEFT JOIN project_tags o ON o.id = s.target
 WHERE s.status = $1 ORDER BY s.kind, s.score DESC, s.id LIMIT $2
 
 -- name: find_suggestion
 -- One suggestion.
 SELECT s.id, s.kind, s.status, coalesce(s.name, t.name) AS name, o.name AS target, s.tag AS tag_id,
-       s.target AS target_id, t.alias_of AS tag_alias_of
+       s.target AS target_id, t.alias_of AS tag_alias_of, s.description
 FROM tag_suggestions s LEFT JOIN project_tags t ON t.id = s.tag LEFT JOIN project_tags o ON o.id = s.target
 WHERE s.id = $1
 
@@ -47,6 +47,25 @@ INSERT INTO tag_suggestions (kind, name, score, reasons, judged_by)
 SELECT 'new', $1, $2, $3, 'rules' WHERE NOT EXISTS (SELECT FROM project_tags WHERE name = $1)
 ON CONFLICT DO NOTHING RETURNING id
 
+-- name: find_named
+-- What was suggested under a name, and what became of it.
+SELECT id, status FROM tag_suggestions WHERE name = $1
+
+-- name: propose_name
+-- A name that an agent would have in the registry, and what it is about; the owner decides.
+SELECT propose_tag($1, $2, $3, $4, $5)
+
+-- name: count_proposed
+-- Open proposals of agents.
+SELECT count(*) FROM tag_suggestions WHERE judged_by = 'agent' AND status = 'pending'
+
+-- name: count_carrying
+-- How many clear messages of a user, and memories, carry a free tag.
+SELECT (SELECT count(*) FROM messages m JOIN message_state s ON s.message_id = m.id
+        WHERE m.user_id = $1 AND s.d_tags @> ARRAY[$2::text] AND s.screening = 'clear' AND NOT s.private) AS messages,
+    (SELECT count(*) FROM memories WHERE user_id = $1 AND tags @> ARRAY[$2::text] AND status = 'active' AND NOT private)
+        AS memories
+
 -- name: suggest_alias
 -- A pair that was judged; what was decided, or is open in either direction, stays.
 INSERT INTO tag_suggestions (kind, tag, target, score, confidence, reasons, judged_by, status)
@@ -65,11 +84,14 @@ UNION ALL
 SELECT tag, target, 'rejected' FROM tag_changes WHERE action = 'unalias'
 
 -- name: list_candidates
--- Tags that stand for themselves, with their clear messages, the fullest first.
-SELECT t.id, t.name, t.description, count(s.message_id) AS messages
-FROM project_tags t LEFT JOIN message_state s ON s.p_tag = t.id AND s.screening = 'clear'
+-- Tags that stand for themselves, with their clear messages that are not private, the fullest first; not those of
+-- which only others know.
+SELECT t.id, t.name, t.description, count(s.message_id) FILTER (WHERE s.screening = 'clear' AND NOT s.private) AS messages
+FROM project_tags t LEFT JOIN message_state s ON s.p_tag = t.id
 WHERE t.alias_of IS NULL
-GROUP BY t.id ORDER BY count(s.message_id) DESC, t.id DESC LIMIT $1
+GROUP BY t.id
+HAVING count(s.message_id) = 0 OR count(s.message_id) FILTER (WHERE s.screening = 'clear' AND NOT s.private) > 0
+ORDER BY messages DESC, t.id DESC LIMIT $1
 
 -- name: list_d_tags_of
 -- The most frequent free tags of each of some projects.

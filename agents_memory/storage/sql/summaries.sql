@@ -8,17 +8,17 @@ WHERE s.archived_at IS NULL AND NOT s.pinned AND s.screening = 'clear' AND m.cre
   AND NOT EXISTS (SELECT FROM work w WHERE w.item_id = m.id AND w.stage IN ('screen', 'embed', 'tag')
       AND w.parked_reason IS NULL)
   AND NOT EXISTS (SELECT FROM sources c JOIN tag_summaries t ON t.id = c.item_id AND t.version = c.item_version
-      WHERE c.message_id = m.id AND t.status <> 'withdrawn')
+      WHERE c.message_id = m.id AND t.kind = 'archive' AND t.status <> 'withdrawn')
 ORDER BY s.message_id LIMIT $2
 
 -- name: insert_summary
 -- A summary is planned: its messages are linked in the same transaction.
-INSERT INTO tag_summaries (user_id, p_tag, platform, private, trust, began_at, ended_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id
+INSERT INTO tag_summaries (user_id, p_tag, platform, private, trust, began_at, ended_at, kind, session)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id
 
 -- name: list_spans
 -- Summaries that are to be written, for the first time or anew.
-SELECT t.id, t.version, t.user_id, t.private, t.trust, t.status, t.provisional,
+SELECT t.id, t.version, t.kind, t.user_id, t.private, t.trust, t.status, t.provisional,
     coalesce((SELECT attempts FROM work w WHERE w.item_id = t.id AND w.stage = 'summarise'), 1) AS attempts
 FROM tag_summaries t WHERE t.id = ANY ($1::bigint[]) AND (t.status = 'planned' OR t.provisional)
 
@@ -29,9 +29,10 @@ SELECT version, status FROM tag_summaries WHERE id = $1 FOR UPDATE
 -- name: list_span_messages
 -- The messages of a summary in the order in which they were said, and whether each may still be part of it.
 SELECT m.id, m.role, m.message AS text, coalesce(m.occurred_at, m.created_at) AS said_at, s.d_tags AS tags,
-    s.screening = 'clear' AND NOT s.pinned AND s.private = t.private AND s.p_tag IS NOT DISTINCT FROM t.p_tag
-        AND m.platform = t.platform AND m.user_id = t.user_id
-        AND (t.status <> 'active' OR s.archived_at IS NOT NULL) AS fits
+    s.screening = 'clear' AND s.private = t.private AND m.platform = t.platform AND m.user_id = t.user_id
+        AND CASE t.kind WHEN 'session' THEN s.archived_at IS NULL ELSE
+            NOT s.pinned AND s.p_tag IS NOT DISTINCT FROM t.p_tag
+            AND (t.status <> 'active' OR s.archived_at IS NOT NULL) END AS fits
 FROM tag_summaries t JOIN sources c ON c.item_id = t.id AND c.item_version = t.version
 JOIN messages m ON m.id = c.message_id JOIN message_state s ON s.message_id = m.id
 WHERE t.id = $1 ORDER BY coalesce(m.occurred_at, m.created_at), m.id
@@ -59,20 +60,30 @@ UPDATE message_state SET archived_at = now() WHERE message_id = ANY ($1::bigint[
 UPDATE {table} SET archived = $2 WHERE message_id = ANY ($1::bigint[]) AND archived <> $2
 
 -- name: list_misfits
--- Summaries of which a message is held back, or belongs elsewhere by now.
+-- Summaries of which a message is held back, or belongs elsewhere by now; of a part of a session also those
+-- whose messages were archived or filed under other projects, all of them.
 SELECT t.id FROM tag_summaries t
-WHERE t.status <> 'withdrawn' AND EXISTS (
+WHERE t.status <> 'withdrawn' AND (EXISTS (
     SELECT FROM sources c JOIN message_state s ON s.message_id = c.message_id
     JOIN messages m ON m.id = c.message_id
     WHERE c.item_id = t.id AND c.item_version = t.version
-      AND (s.screening <> 'clear' OR s.pinned OR s.private <> t.private OR s.p_tag IS DISTINCT FROM t.p_tag
-           OR m.platform <> t.platform OR (t.status = 'active' AND s.archived_at IS NULL)))
+      AND (s.screening <> 'clear' OR s.private <> t.private OR m.platform <> t.platform
+           OR CASE t.kind WHEN 'session' THEN s.archived_at IS NOT NULL ELSE
+               s.pinned OR s.p_tag IS DISTINCT FROM t.p_tag OR (t.status = 'active' AND s.archived_at IS NULL) END))
+  OR t.kind = 'session' AND NOT EXISTS (
+    SELECT FROM sources c JOIN message_state s ON s.message_id = c.message_id
+    WHERE c.item_id = t.id AND c.item_version = t.version AND s.p_tag IS NOT DISTINCT FROM t.p_tag))
 ORDER BY t.id LIMIT $1
 
 -- name: list_resting
 -- Summaries that rest on some messages.
 SELECT DISTINCT t.id FROM sources c JOIN tag_summaries t ON t.id = c.item_id AND t.version = c.item_version
 WHERE c.message_id = ANY ($1::bigint[]) AND t.status <> 'withdrawn' ORDER BY t.id
+
+-- name: list_retold
+-- Summaries of parts of sessions that rest on some messages, which another summary will stand for.
+SELECT DISTINCT t.id FROM sources c JOIN tag_summaries t ON t.id = c.item_id AND t.version = c.item_version
+WHERE c.message_id = ANY ($1::bigint[]) AND t.kind = 'session' AND t.status <> 'withdrawn' ORDER BY t.id
 
 -- name: withdraw_summaries
 -- Summaries that nothing is left of.
@@ -81,9 +92,9 @@ UPDATE tag_summaries SET status = 'withdrawn', content = '', backend = NULL, pro
 WHERE id = ANY ($1::bigint[]) AND status <> 'withdrawn'
 
 -- name: list_covered
--- The messages that some summaries stand for.
+-- The messages that left everyday search for some summaries.
 SELECT c.message_id FROM tag_summaries t JOIN sources c ON c.item_id = t.id AND c.item_version = t.version
-WHERE t.id = ANY ($1::bigint[]) ORDER BY c.message_id
+WHERE t.id = ANY ($1::bigint[]) AND t.kind = 'archive' ORDER BY c.message_id
 
 -- name: restore_messages
 -- Messages come back into everyday search.
@@ -99,8 +110,8 @@ ON CONFLICT DO NOTHING
 
 -- name: list_summaries
 -- Summaries in the order of the ids asked for, each with its messages; none of which one is held back.
-SELECT t.id, t.version, t.content, t.platform, t.trust, t.backend, t.private, p.name AS project, t.began_at,
-    t.ended_at, t.created_at, covered.ids AS messages
+SELECT t.id, t.version, t.kind, t.session, t.content, t.platform, t.trust, t.backend, t.private, p.name AS project,
+    t.began_at, t.ended_at, t.created_at, covered.ids AS messages
 FROM unnest($1::bigint[]) WITH ORDINALITY AS asked (id, position)
 JOIN tag_summaries t ON t.id = asked.id
 LEFT JOIN project_tags p ON p.id = t.p_tag
@@ -119,13 +130,17 @@ SELECT id FROM tag_summaries WHERE user_id = $1 AND status = 'active' ORDER BY e
 -- name: find_covering
 -- The summary that stands for a message, if one does.
 SELECT t.id FROM sources c JOIN tag_summaries t ON t.id = c.item_id AND t.version = c.item_version
-WHERE c.message_id = $1 AND t.status = 'active'
+WHERE c.message_id = $1 AND t.kind = 'archive' AND t.status = 'active'
+
+-- name: list_sessions_among
+-- Which of some summaries are of parts of sessions.
+SELECT id FROM tag_summaries WHERE id = ANY ($1::bigint[]) AND kind = 'session'
 
 -- name: list_summaries_for_pass
 -- What a pass needs of summaries.
 SELECT id, version, status, content, backend, updated_at FROM tag_summaries WHERE id = ANY ($1::bigint[])
 
 -- name: count_summaries
--- How many summaries there are, and how many messages they stand for.
-SELECT (SELECT count(*) FROM tag_summaries WHERE status = 'active') AS summaries,
+-- How many summaries stand for archived messages, and for how many.
+SELECT (SELECT count(*) FROM tag_summaries WHERE status = 'active' AND kind = 'archive') AS summaries,
     (SELECT count(*) FROM message_state WHERE archived_at IS NOT NULL) AS archived

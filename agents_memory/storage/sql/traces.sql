@@ -1,7 +1,7 @@
 -- name: insert_traces
 -- One trace an item, in the order of ids, so that writers never wait on each other crosswise.
-INSERT INTO traces (item_id, kind, weight, session, inferred, hour)
-SELECT item_id, $2, $3, $4, $5, floor(extract(epoch FROM now()) / 3600)
+INSERT INTO traces (item_id, kind, weight, session, hour)
+SELECT item_id, $2, $3, $4, floor(extract(epoch FROM now()) / 3600)
 FROM unnest($1::bigint[]) AS item_id ORDER BY item_id
 ON CONFLICT DO NOTHING
 
@@ -18,9 +18,5 @@ SELECT asked.id, CASE
 FROM unnest($1::bigint[]) AS asked (id)
 
 -- name: count_traces
--- How many traces of each kind an item has.
-SELECT kind, count(*) FROM traces WHERE item_id = $1 GROUP BY kind ORDER BY kind
-
--- name: count_used
--- How often memories and messages were used; the figure to watch.
-SELECT count(*) FROM traces WHERE kind = 'used'
+-- How many events of each kind an item has; a use that was inferred and then cited is one.
+SELECT kind, count(*) - count(completes) AS count FROM traces WHERE item_id = $1 GROUP BY kind ORDER BY kind

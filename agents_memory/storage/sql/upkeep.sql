@@ -18,6 +18,7 @@ SELECT
     (SELECT count(*) FROM tag_summaries WHERE user_id = $1 AND status = 'active') AS summaries,
     count(*) FILTER (WHERE status = 'active') AS memories,
     count(*) FILTER (WHERE status = 'superseded') AS superseded,
+    count(*) FILTER (WHERE status = 'archived') AS archived,
     count(*) FILTER (WHERE status = 'removed') AS removed,
     count(*) FILTER (WHERE pinned) AS pinned,
     count(*) FILTER (WHERE kind = 'promise' AND status = 'active' AND resolved_at IS NULL) AS unresolved
@@ -28,8 +29,10 @@ FROM memories WHERE user_id = $1
 SELECT kind, count(*) FROM memories WHERE user_id = $1 AND status = 'active' GROUP BY kind ORDER BY kind
 
 -- name: count_events
--- How often items of a user were used, and shown.
-SELECT count(*) FILTER (WHERE t.kind = 'used') AS used, count(*) FILTER (WHERE t.kind = 'surfaced') AS surfaced
+-- How often items of a user were used as somebody said, were used as only a reply shows, and were shown.
+SELECT count(*) FILTER (WHERE t.kind = 'used' AND NOT t.inferred) AS used,
+    count(*) FILTER (WHERE t.inferred) - count(t.completes) AS inferred,
+    count(*) FILTER (WHERE t.kind = 'surfaced') AS surfaced
 FROM traces t
 WHERE t.kind IN ('used', 'surfaced') AND (
     EXISTS (SELECT FROM memories m WHERE m.id = t.item_id AND m.user_id = $1)

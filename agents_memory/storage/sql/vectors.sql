@@ -85,13 +85,17 @@ FROM message_state s WHERE s.message_id = v.message_id AND v.message_id = $1
       IS DISTINCT FROM (s.p_tag, s.pinned, s.archived_at IS NOT NULL, s.screening NOT IN ('quarantined', 'withdrawn'))
 
 -- name: search_message_vectors (template)
--- The nearest messages by an exact scan of all rows that match the filters; the best chunk counts.
--- As it sorts groups, no plan of it can use the vector index, which would return too few.
-SELECT v.message_id AS id, 1 - min(v.embedding <=> $11) AS cosine
-FROM {table} v
-WHERE
+-- The nearest messages by an exact scan of all rows that match the filters; the best chunk counts. Of the
+-- nearest chunks only so many are grouped (NULL: all), which takes half as long; `chunks` says how many of a
+-- message were. The 0 keeps the planner from the vector index, which would return too few.
+WITH near AS MATERIALIZED (
+    SELECT v.message_id, v.embedding <=> $12 AS distance FROM {table} v
+    WHERE
 -- include: vector_filters
-GROUP BY v.message_id ORDER BY min(v.embedding <=> $11), v.message_id DESC LIMIT $10
+    ORDER BY (v.embedding <=> $12) + 0, v.message_id DESC LIMIT $11
+)
+SELECT message_id AS id, 1 - min(distance) AS cosine, count(*) AS chunks
+FROM near GROUP BY message_id ORDER BY min(distance), message_id DESC LIMIT $10
 
 -- name: estimate_matching_vectors (template)
 -- How many chunks the filters leave, as the planner expects: counting them costs as much as a search.
@@ -100,8 +104,8 @@ EXPLAIN (FORMAT JSON) SELECT FROM {table} v WHERE
 
 -- name: allow_index
 -- For this transaction: a wide search of the graph that goes on until enough rows pass the filters,
--- and no plan that sorts everything instead.
-SELECT set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
+-- and no plan that sorts everything instead, for the values given.
+SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
     set_config('hnsw.max_scan_tuples', '100000', true), set_config('enable_seqscan', 'off', true),
     set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)
 
@@ -144,10 +148,14 @@ SELECT set_config('enable_indexscan', 'off', true)
 -- What the comparison found.
 UPDATE embedding_models SET index_recall = $2, index_checked_at = now() WHERE id = $1
 
--- name: compare_messages (template)
--- The cosine of the query with given messages; those without a vector are left out.
+-- name: compare_vectors (template)
+-- The cosine of the query with given items; those without a vector are left out.
 SELECT message_id AS id, 1 - min(embedding <=> $2) AS cosine
-FROM {table} WHERE message_id = ANY ($1::bigint[]) GROUP BY message_id
+FROM message_vectors_{model} WHERE message_id = ANY ($1::bigint[]) GROUP BY message_id
+UNION ALL SELECT memory_id, 1 - min(embedding <=> $2)
+FROM memory_vectors_{model} WHERE memory_id = ANY ($1::bigint[]) GROUP BY memory_id
+UNION ALL SELECT summary_id, 1 - min(embedding <=> $2)
+FROM summary_vectors_{model} WHERE summary_id = ANY ($1::bigint[]) GROUP BY summary_id
 
 -- name: list_message_chunks (template)
 -- The chunks of some messages, in order.
@@ -180,22 +188,23 @@ SELECT m.id, $2, $3, m.user_id, m.platform, m.p_tag, m.pinned, m.status = 'activ
 FROM memories m WHERE m.id = $1
 ON CONFLICT DO NOTHING
 
--- name: search_memory_vectors (template)
--- The nearest active memories by an exact scan of all rows that match the filters.
-SELECT v.memory_id AS id, 1 - min(v.embedding <=> $8) AS cosine
-FROM {table} v JOIN memories m ON m.id = v.memory_id
+-- name: search_derived_vectors (template)
+-- The nearest active memories and the nearest summaries by an exact scan of all rows that match the filters.
+(SELECT v.memory_id AS id, false AS summary, 1 - min(v.embedding <=> $8) AS cosine
+FROM memory_vectors_{model} v JOIN memories m ON m.id = v.memory_id
 WHERE v.searchable AND v.user_id = $1 AND m.status = 'active'
   AND ($2::bigint[] IS NULL OR v.p_tag = ANY ($2))
   AND ($3::timestamptz IS NULL OR v.said_at >= $3)
   AND ($4::timestamptz IS NULL OR v.said_at < $4)
   AND ($5::text IS NULL OR v.platform = $5)
   AND ($6::text IS NULL OR m.pinned)
-GROUP BY v.memory_id ORDER BY min(v.embedding <=> $8), v.memory_id DESC LIMIT $7
-
--- name: compare_memories (template)
--- The cosine of the query with given memories; those without a vector are left out.
-SELECT memory_id AS id, 1 - min(embedding <=> $2) AS cosine
-FROM {table} WHERE memory_id = ANY ($1::bigint[]) GROUP BY memory_id
+GROUP BY v.memory_id ORDER BY min(v.embedding <=> $8), v.memory_id DESC LIMIT $7)
+UNION ALL
+(SELECT v.summary_id, true, 1 - min(v.embedding <=> $8)
+FROM summary_vectors_{model} v JOIN tag_summaries t ON t.id = v.summary_id
+WHERE
+-- include: summary_filters
+GROUP BY v.summary_id ORDER BY min(v.embedding <=> $8), v.summary_id DESC LIMIT $7)
 
 -- name: delete_summary_vectors (template)
 -- Old vectors of one summary, before new ones are put in their place.
@@ -208,16 +217,3 @@ INSERT INTO {table} (summary_id, chunk, content_hash, embedding) VALUES ($1, $2,
 -- name: has_summary_vectors (template)
 -- Whether a summary has vectors.
 SELECT EXISTS (SELECT FROM {table} WHERE summary_id = $1)
-
--- name: search_summary_vectors (template)
--- The nearest summaries by an exact scan; there is one for many messages.
-SELECT v.summary_id AS id, 1 - min(v.embedding <=> $8) AS cosine
-FROM {table} v JOIN tag_summaries t ON t.id = v.summary_id
-WHERE
--- include: summary_filters
-GROUP BY v.summary_id ORDER BY min(v.embedding <=> $8), v.summary_id DESC LIMIT $7
-
--- name: compare_summaries (template)
--- The cosine of the query with given summaries; those without a vector are left out.
-SELECT summary_id AS id, 1 - min(embedding <=> $2) AS cosine
-FROM {table} WHERE summary_id = ANY ($1::bigint[]) GROUP BY summary_id

@@ -1,10 +1,12 @@
 -- name: find_by_rare_words
 -- Messages that match the filters and hold a word chosen; those with most of the words asked for, then the
--- newest. All that hold one are ranked first; then, in this order, it is looked which match, until there
--- are enough. OFFSET 0 keeps the planner from beginning with the filters, or from reading the pool backwards.
+-- newest. All that hold one, or the newest of these from an id on, are ranked first; then, in this order, it
+-- is looked which match, until there are enough. OFFSET 0 keeps the planner from beginning with the filters,
+-- or from reading the pool backwards.
 SELECT m.id FROM (
     SELECT *, ts_rank(lexemes, $12::text::tsquery) AS rank
-    FROM messages WHERE lexemes @@ $11::text::tsquery ORDER BY rank DESC, id DESC OFFSET 0
+    FROM messages WHERE lexemes @@ $11::text::tsquery AND ($13::bigint IS NULL OR id >= $13)
+    ORDER BY rank DESC, id DESC OFFSET 0
 ) AS m JOIN message_state s ON s.message_id = m.id
 WHERE
 -- include: message_filters
@@ -32,7 +34,9 @@ ORDER BY m.id DESC LIMIT $10
 -- Messages that match the filters and whose context holds a word chosen, in the same order.
 SELECT m.id FROM (
     SELECT message_id, ts_rank(lexemes, $12::text::tsquery) AS rank
-    FROM message_context WHERE lexemes @@ $11::text::tsquery ORDER BY rank DESC, message_id DESC OFFSET 0
+    FROM message_context
+    WHERE lexemes @@ $11::text::tsquery AND ($13::bigint IS NULL OR message_id >= $13)
+    ORDER BY rank DESC, message_id DESC OFFSET 0
 ) AS holding
 JOIN messages m ON m.id = holding.message_id JOIN message_state s ON s.message_id = holding.message_id
 WHERE
@@ -57,6 +61,10 @@ JOIN messages m ON m.id = c.message_id JOIN message_state s ON s.message_id = c.
 WHERE c.lexemes @@ $11::text::tsquery AND
 -- include: message_filters
 ORDER BY m.id DESC LIMIT $10
+
+-- name: find_newest_from
+-- The id from which on the newest so many messages would lie if ids were evenly spread; $1 is their share.
+SELECT max(id) - floor((max(id) - min(id)) * $1::float8)::bigint FROM messages
 
 -- name: estimate_matching_messages
 -- How many messages the filters leave, as the planner expects.
@@ -83,38 +91,36 @@ FROM message_context c CROSS JOIN LATERAL (
 WHERE c.message_id = ANY ($1::bigint[])
 
 -- name: prefer_indexes
--- For this transaction: every join looks its few rows up, whatever the planner makes of the filters, and
--- no worker is started for them.
-SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-    set_config('enable_mergejoin', 'off', true), set_config('max_parallel_workers_per_gather', '0', true)
+-- For this transaction: every statement is planned for its values, every join looks its few rows up, whatever
+-- the planner makes of the filters, and no worker is started for them.
+SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('enable_seqscan', 'off', true),
+    set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+    set_config('max_parallel_workers_per_gather', '0', true)
 
--- name: find_memories_by_words
--- The newest active memories that match the filters and hold a word that was chosen, and some more given
--- by id. For each, how often it holds which word asked for, and its length.
-WITH found AS MATERIALIZED (
+-- name: find_derived_by_words
+-- The newest active memories, and the newest summaries, that match the filters and hold a word that was
+-- chosen, and some more given by id. For each, how often it holds which word asked for, and its length.
+WITH asked AS MATERIALIZED (
+    SELECT word, position FROM unnest($10::text[]::tsquery[]) WITH ORDINALITY AS a (word, position)
+), told AS MATERIALIZED (
     (SELECT m.id FROM memories m WHERE m.lexemes @@ $8::text::tsquery AND
 -- include: memory_filters
     ORDER BY m.id DESC LIMIT $7)
     UNION SELECT unnest($9::bigint[])
-)
-SELECT m.id, m.lexeme_count AS length, held.position, held.count
-FROM memories m CROSS JOIN LATERAL (
-    SELECT a.position, width_bucket(ts_rank('{1,1,1,1}', m.lexemes, a.word)::float8, $11::float8[]) AS count
-    FROM unnest($10::text[]::tsquery[]) WITH ORDINALITY AS a (word, position)
-    WHERE m.lexemes @@ a.word OFFSET 0) AS held
-WHERE m.id = ANY (ARRAY(SELECT id FROM found))
-
--- name: find_summaries_by_words
--- The same of summaries.
-WITH found AS MATERIALIZED (
+), summed AS MATERIALIZED (
     (SELECT t.id FROM tag_summaries t WHERE t.lexemes @@ $8::text::tsquery AND
 -- include: summary_filters
     ORDER BY t.id DESC LIMIT $7)
     UNION SELECT unnest($9::bigint[])
 )
-SELECT t.id, t.lexeme_count AS length, held.position, held.count
+SELECT m.id, false AS summary, m.lexeme_count AS length, held.position, held.count
+FROM memories m CROSS JOIN LATERAL (
+    SELECT a.position, width_bucket(ts_rank('{1,1,1,1}', m.lexemes, a.word)::float8, $11::float8[]) AS count
+    FROM asked a WHERE m.lexemes @@ a.word OFFSET 0) AS held
+WHERE m.id = ANY (ARRAY(SELECT id FROM told))
+UNION ALL
+SELECT t.id, true, t.lexeme_count, held.position, held.count
 FROM tag_summaries t CROSS JOIN LATERAL (
     SELECT a.position, width_bucket(ts_rank('{1,1,1,1}', t.lexemes, a.word)::float8, $11::float8[]) AS count
-    FROM unnest($10::text[]::tsquery[]) WITH ORDINALITY AS a (word, position)
-    WHERE t.lexemes @@ a.word OFFSET 0) AS held
-WHERE t.id = ANY (ARRAY(SELECT id FROM found))
+    FROM asked a WHERE t.lexemes @@ a.word OFFSET 0) AS held
+WHERE t.id = ANY (ARRAY(SELECT id FROM summed))

@@ -42,7 +42,8 @@ platform, text and `trust`: owner (the user's own captured words) weighs more th
 agent's account), other or tool. `used` says how it was searched: hybrid, keyword, recency, or \
 none when nothing was found. `degraded` says which part of the search was off: then try other \
 exact words. `left_out` counts matches that max_tokens had no room for. A \
-result of kind summary stands for older `messages`; date_range or include_archived shows these. \
+result of kind summary tells of its `messages`, older ones or a `session`; date_range or \
+include_archived shows older ones. \
 `here` shows the project and client the server assumes; results come from all projects unless \
 p_tag is given.
 
@@ -134,7 +135,7 @@ def tool(app: App) -> Tool:
             filters,
             limit,
             max_tokens,
-            app.session.id,
+            app.session.viewer(client_name(context)),
             project=(normalise_tag(p_tag) or repair(p_tag).text) if p_tag else None,
         )
         found = await services.recall.search(request)

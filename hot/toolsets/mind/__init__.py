@@ -5,15 +5,21 @@ from mcp.server.mcpserver.tools import Tool
 
 from hot.app import App
 from hot.toolsets.mind import (
+    digest,
     duplicates,
     fading,
     forget,
     graph,
     link,
+    monthly_summary,
+    persona_regen,
+    persona_write,
+    propose_canonical_tag,
     recall,
     remember,
     revise,
     status,
+    tag_index,
     unlink,
     wake,
 )
@@ -21,7 +27,11 @@ from hot.toolsets.mind import (
 
 def tools(app: App) -> list[Tool]:
     """All of it but `cite`, which the toolset `core` has."""
-    make = (wake, recall, remember, revise, link, unlink, graph, status, forget, duplicates, fading)
+    make = (
+        *(wake, recall, remember, digest, revise, link, unlink, graph, status, forget),
+        *(duplicates, fading, persona_write, persona_regen),
+        *(monthly_summary, tag_index, propose_canonical_tag),
+    )
     return [module.tool(app) for module in make]
 
 

@@ -65,12 +65,13 @@ class ReviseAnswer(Answer):
     action: str
     id: int
     version: int
-    patch_id: int
+    patch_id: int | None = None
     message_id: Annotated[int | None, Field(description="The evidence stored for it")] = None
-    status: Annotated[str, Field(description="active or removed")]
+    status: Annotated[str, Field(description="active, archived or removed")]
     pinned: bool
     resolved_at: str | None = None
     tags: list[str] | None = None
+    note: str | None = None
     diff: Annotated[str, Field(description="Unified diff of what is believed")]
 
 
@@ -121,7 +122,7 @@ class StatusAnswer(Answer):
     counts: dict[str, int]
     kinds: Annotated[dict[str, int], Field(description="Active memories of each kind")]
     recomputed_at: Annotated[
-        str | None, Field(description="When the daemon last computed all activations")
+        str | None, Field(description="When all activations were last computed")
     ] = None
     health: Annotated[list[str], Field(description="What does not work as it should")]
 
@@ -129,8 +130,9 @@ class StatusAnswer(Answer):
 class ForgetAnswer(Answer):
     """What recomputing changed."""
 
+    recomputed_at: Annotated[str, Field(description="As of when")]
     items: Annotated[int, Field(description="Items looked at")]
-    changed: Annotated[int, Field(description="Activations that differ from before")]
+    changed: Annotated[int, Field(description="Activations that differ by more than 1 %")]
     faded: Annotated[int, Field(description="Memories that fade now and did not before")]
     fading: Annotated[int, Field(description="All memories that fade")]
 

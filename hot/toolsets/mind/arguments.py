@@ -13,8 +13,24 @@ def _no_truth_value(value: Any) -> Any:
     return value
 
 
+def _in_words(range_in_words: str) -> BeforeValidator:
+    def check(value: Any) -> Any:
+        try:
+            float(_no_truth_value(value))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(f"should be a number {range_in_words}") from error
+        return value
+
+    return BeforeValidator(check)
+
+
+VALENCE_RANGE = "from -1 (bad) to 1 (good)"
+INTENSITY_RANGE = "from 0 (calm) to 1 (strong)"
+
 # Bounds are checked by the tool, so that what is out of them is refused in words.
 Number = Annotated[float, BeforeValidator(_no_truth_value)]
+Valence = Annotated[float, _in_words(VALENCE_RANGE)]
+Intensity = Annotated[float, _in_words(INTENSITY_RANGE)]
 Words = Annotated[list[str], FromJson]
 
 MemoryKind = Literal["fact", "preference", "decision", "promise", "milestone", "pattern", "note"]

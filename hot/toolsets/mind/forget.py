@@ -14,10 +14,10 @@ DESCRIPTION = """\
 Let time pass over the memory: recompute from use, time and affect how present everything still is.
 
 Call it when the user asks for it; the daemon does it every day. Nothing is deleted: what fades \
-sinks in recall and is still found. Doing it twice changes nothing.
+sinks in recall and is still found. Doing it twice changes nothing but `recomputed_at`.
 
-Returns how many items were looked at, how many activations changed, how many memories have faded \
-by it, and how many fade in all; find_fading names them."""
+Returns as of when, how many items were looked at, how many activations changed, how many \
+memories have faded by it, and how many fade in all; find_fading names them."""
 
 
 def tool(app: App) -> Tool:
@@ -27,7 +27,11 @@ def tool(app: App) -> Tool:
         services = await app.services()
         done = await services.upkeep.forget(services.user_id)
         return ForgetAnswer(
-            items=done.items, changed=done.changed, faded=done.faded, fading=done.fading
+            recomputed_at=app.moment(done.recomputed_at),
+            items=done.items,
+            changed=done.changed,
+            faded=done.faded,
+            fading=done.fading,
         )
 
     return make_tool(

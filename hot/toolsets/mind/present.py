@@ -68,9 +68,10 @@ def render_revise(answer: ReviseAnswer) -> str:
         ("pinned", answer.pinned),
         ("resolved", answer.resolved_at),
         ("tags", ", ".join(answer.tags) if answer.tags else None),
+        ("note", answer.note),
     )
     head = f"{answer.action}: memory {answer.id} · {' · '.join(facts)}"
-    return "\n".join([head, fence(answer.diff, "diff")])
+    return "\n".join([head, *([fence(answer.diff, "diff")] if answer.diff else [])])
 
 
 def render_link(answer: LinkAnswer) -> str:
@@ -106,8 +107,8 @@ def render_status(answer: StatusAnswer) -> str:
 def render_forget(answer: ForgetAnswer) -> str:
     """What recomputing changed."""
     return (
-        f"recomputed: {answer.items} items · changed {answer.changed} · faded {answer.faded} · "
-        f"fading {answer.fading}"
+        f"recomputed at {answer.recomputed_at}: {answer.items} items · changed {answer.changed} · "
+        f"faded {answer.faded} · fading {answer.fading}"
     )
 
 

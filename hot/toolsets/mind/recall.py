@@ -10,7 +10,7 @@ from pydantic import Field
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.filters import Filters
 from hot.app import App
-from hot.toolkit import make_tool
+from hot.toolkit import client_name, make_tool
 from hot.toolsets.arguments import Count, FromJson
 from hot.toolsets.mind.answers import RecallAnswer
 from hot.toolsets.mind.arguments import ItemKind, Number, Words
@@ -22,7 +22,7 @@ Recall what was said and remembered, by meaning and words, coloured by mood, and
 with it.
 
 Call it before you answer anything that may depend on the past, and without arguments to see what \
-is pinned and what promises are open.
+is pinned and what promises are open (with a mood, then what felt like it).
 
 Examples: {"query": "the trip to Lisbon", "mood": -0.6}; {"query": "deploys", "kinds": \
 ["decision"], "max_tokens": 800}; {"tags": ["harbor"]}; {}.
@@ -104,7 +104,7 @@ def tool(app: App) -> Tool:
             filters,
             limit,
             max_tokens,
-            app.session.id,
+            app.session.viewer(client_name(context)),
             mood=mood,
             opening=clean_query(query) is None and not narrow,
             narrow=narrow,
@@ -114,7 +114,7 @@ def tool(app: App) -> Tool:
         app.session.show((item.id, item.version) for item in found.items)
         note = found.note
         if request.opening and not found.items:
-            note = "nothing is pinned and no promise is open; give a query"
+            note = note or "nothing is pinned and no promise is open; give a query"
         return RecallAnswer(
             used=found.used,
             degraded=found.degraded,

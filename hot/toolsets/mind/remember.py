@@ -9,14 +9,21 @@ from pydantic import Field
 
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.fencing import escape
-from agents_memory.domain.tags import normalise_tag
-from agents_memory.domain.text import is_blank, repair
+from agents_memory.domain.text import is_blank
 from hot.app import App
 from hot.toolkit import client_name, make_tool
 from hot.toolsets.arguments import Count, ItemIds
 from hot.toolsets.conflicts import shown_refusal
+from hot.toolsets.filing import project_for
 from hot.toolsets.mind.answers import RememberAnswer
-from hot.toolsets.mind.arguments import MemoryKind, Number, Words
+from hot.toolsets.mind.arguments import (
+    INTENSITY_RANGE,
+    VALENCE_RANGE,
+    Intensity,
+    MemoryKind,
+    Valence,
+    Words,
+)
 from hot.toolsets.mind.present import render_remember
 
 TOOL = "remember"
@@ -44,11 +51,11 @@ def tool(app: App) -> Tool:
         context: Context,
         content: Annotated[str, Field(description="The statement, at most 20000 characters.")],
         valence: Annotated[
-            Number | None,
+            Valence | None,
             Field(description="Needed: how it felt, from -1 (bad) to 1 (good). No default."),
         ] = None,
         intensity: Annotated[
-            Number | None,
+            Intensity | None,
             Field(description="Needed: how strongly, from 0 (calm) to 1 (strong). No default."),
         ] = None,
         importance: Annotated[
@@ -94,19 +101,11 @@ def tool(app: App) -> Tool:
         from agents_memory.domain.messages import Role
         from agents_memory.domain.patches import Add
         from agents_memory.services.knowledge import SUBJECT
-        from agents_memory.storage.tags import find_project
 
         services = await app.services()
-        project = app.session.project
-        if p_tag is not None:
-            name = normalise_tag(p_tag) or repair(p_tag).text
-            known = await services.database.run(lambda c: find_project(c, name))
-            if known is None:
-                return Refusal(
-                    Code.UNKNOWN_ITEM,
-                    "no project of this name is known; leave p_tag out, or have the user add it",
-                )
-            project = name
+        project = await project_for(app, services, p_tag)
+        if isinstance(project, Refusal):
+            return project
         said = app.session.draft(
             Role.ASSISTANT,
             content,
@@ -122,8 +121,8 @@ def tool(app: App) -> Tool:
             content,
             Kind(kind),
             importance=importance,
-            valence=valence or 0.0,
-            intensity=intensity or 0.0,
+            valence=valence,
+            intensity=intensity,
             pinned=pinned,
             tags=tuple(tags or ()),
             attribute=attribute,
@@ -175,10 +174,14 @@ def _wrong(
     problems = []
     if is_blank(content):
         problems.append("content is empty: say what is to be remembered")
-    if valence is None or not -1 <= valence <= 1:
-        problems.append("valence is needed: a number from -1 (bad) to 1 (good)")
-    if intensity is None or not 0 <= intensity <= 1:
-        problems.append("intensity is needed: a number from 0 (calm) to 1 (strong)")
+    for name, value, lowest, said in (
+        ("valence", valence, -1, VALENCE_RANGE),
+        ("intensity", intensity, 0, INTENSITY_RANGE),
+    ):
+        if value is None:
+            problems.append(f"{name} is needed: a number {said}")
+        elif not lowest <= value <= 1:
+            problems.append(f"{name} goes {said}, and {value:g} is no number between them")
     if not 1 <= importance <= 10:
         problems.append("importance goes from 1 to 10")
     if not problems:

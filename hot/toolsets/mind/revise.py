@@ -20,7 +20,9 @@ from hot.toolsets.mind.arguments import Words
 from hot.toolsets.mind.present import render_revise
 
 if TYPE_CHECKING:
+    from agents_memory.domain.memories import MemoryView
     from agents_memory.domain.patches import OnMemory
+    from agents_memory.services.knowledge import Remembered
 
 TOOL = "revise"
 
@@ -33,14 +35,21 @@ asks to keep something in view or to forget it. recall shows the id.
 Examples: {"id": 17, "action": "resolve"}; {"id": 17, "action": "supersede", "content": "Mara \
 lives in Lisbon."}; {"id": 17, "action": "retag", "tags": ["home"]}; {"id": 17, "action": "delete"}.
 
-Returns id, version, patch_id, the state after it and the `diff`. delete archives: the memory is \
-recalled no more, and its words and evidence stay in the history, from where the owner can bring \
-it back. VERSION_CONFLICT: somebody changed it since you saw it; the error holds its state."""
+Returns id, version, patch_id, the state after it and the `diff`; `note` and no patch_id when it \
+was so already. delete archives: the memory is recalled no more; delete once more and it is \
+removed. Words and evidence stay in the history, from where the owner can bring it back. \
+VERSION_CONFLICT: somebody changed it since you saw it; the error holds its state."""
 
 Action = Literal["resolve", "pin", "unpin", "supersede", "retag", "delete"]
-ARCHIVED = (
-    "it is archived already: recalled no more, and kept in the history alone. Nobody deletes that "
-    "but its owner, with `mcp-agents-memory redact --memory ID`"
+SO_ALREADY = {
+    "resolve": "it was resolved already; nothing was written",
+    "pin": "it was pinned already; nothing was written",
+    "unpin": "it was not pinned; nothing was written",
+    "retag": "it had these tags already; nothing was written",
+}
+REMOVED = (
+    "it is removed: recalled no more, and kept in the history alone. Nobody erases that but its "
+    "owner, with `mcp-agents-memory redact --memory ID`"
 )
 TAKES = {"supersede": "content", "retag": "tags"}
 
@@ -70,41 +79,35 @@ def tool(app: App) -> Tool:
             return wrong
         # With the service itself, which a start does without.
         from agents_memory.domain.messages import Role
+        from agents_memory.services.knowledge import Unchanged
 
         services = await app.services()
-        operation = _operation(id, action, content or "", tags or [], app.session.shown.get(id))
-        said = app.session.draft(
-            Role.ASSISTANT,
-            content or "",
-            client_name(context),
-            platform=None,
-            model=None,
-            subagent=False,
-            subagent_model=None,
-            subagent_role=None,
-        )
-        done = await services.knowledge.revise(said, services.user_id, operation, tool=TOOL)
+        knowledge, seen = services.knowledge, app.session.shown.get(id)
+        done: Remembered | Unchanged | Refusal
+        if action == "delete":
+            done = await knowledge.delete_memory(services.user_id, id, seen, tool=TOOL)
+        else:
+            said = app.session.draft(
+                Role.ASSISTANT,
+                content or "",
+                client_name(context),
+                platform=None,
+                model=None,
+                subagent=False,
+                subagent_model=None,
+                subagent_role=None,
+            )
+            operation = _operation(id, action, content or "", tags or [], seen)
+            done = await knowledge.revise(said, services.user_id, operation, tool=TOOL)
         if isinstance(done, Refusal):
-            if action == "delete" and done.code is Code.ALREADY_REMOVED:
-                done = replace(done, message=ARCHIVED)
+            if action == "delete" and done.details.get("status") == "removed":
+                done = replace(done, message=REMOVED)
             return shown_refusal(app.session, done)
-        [change] = done.applied.changes
-        app.session.show([(id, change.version)])
-        current = await services.knowledge.find(id, services.user_id)
+        if isinstance(done, Unchanged):
+            return _answer(app, action, done.memory, note=SO_ALREADY[action])
+        current = await knowledge.find(id, services.user_id)
         assert current is not None, "it was just changed"
-        resolved = current.resolved_at
-        return ReviseAnswer(
-            action=action,
-            id=id,
-            version=change.version,
-            patch_id=done.applied.patch_id,
-            message_id=done.message_id,
-            status=current.status,
-            pinned=current.pinned,
-            resolved_at=None if resolved is None else app.moment(resolved),
-            tags=list(current.tags) or None,
-            diff=escape(done.applied.diff),
-        )
+        return _answer(app, action, current, done)
 
     return make_tool(
         revise,
@@ -118,6 +121,32 @@ def tool(app: App) -> Tool:
             idempotent_hint=False,
             open_world_hint=False,
         ),
+    )
+
+
+def _answer(
+    app: App,
+    action: Action,
+    current: "MemoryView",
+    done: "Remembered | None" = None,
+    *,
+    note: str | None = None,
+) -> ReviseAnswer:
+    version = current.version if done is None else done.applied.changes[0].version
+    app.session.show([(current.id, version)])
+    resolved = current.resolved_at
+    return ReviseAnswer(
+        action=action,
+        id=current.id,
+        version=version,
+        patch_id=None if done is None else done.applied.patch_id,
+        message_id=None if done is None else done.message_id,
+        status=current.status,
+        pinned=current.pinned,
+        resolved_at=None if resolved is None else app.moment(resolved),
+        tags=list(current.tags) or None,
+        note=note,
+        diff="" if done is None else escape(done.applied.diff),
     )
 
 
@@ -139,16 +168,14 @@ def _wrong(action: Action, content: str | None, tags: list[str] | None) -> Refus
 def _operation(
     memory_id: int, action: Action, content: str, tags: list[str], version: int | None
 ) -> "OnMemory":
-    from agents_memory.domain.patches import Pin, Remove, Resolve, Retag, Supersede
+    from agents_memory.domain.patches import Pin, Resolve, Retag, Supersede
 
     match action:
         case "resolve":
             return Resolve(memory_id, version)
         case "pin" | "unpin":
             return Pin(memory_id, action == "pin", version)
-        case "supersede":
-            return Supersede(memory_id, content, version)
         case "retag":
             return Retag(memory_id, tuple(tags), version)
         case _:
-            return Remove(memory_id, version)
+            return Supersede(memory_id, content, version)

@@ -16,9 +16,9 @@ Count what is remembered and say what does not work.
 Call it when the user asks about the memory itself, or when recall seems wrong.
 
 Returns `counts`: messages, summaries, memories (active), superseded, removed, pinned, unresolved \
-(open promises), fading, edges, surfaced (shown) and used: the number to watch, since only cite \
-raises it and what is never used fades. `kinds` counts active memories of each kind, `health` says \
-what is wrong; empty is good."""
+(open promises), fading, edges, surfaced (shown), used (cited: the number to watch, since what is \
+never used fades) and inferred (uses that only a reply shows). `kinds` counts active memories of \
+each kind, `health` says what is wrong; empty is good."""
 
 
 def tool(app: App) -> Tool:

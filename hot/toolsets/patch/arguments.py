@@ -81,8 +81,12 @@ class Add(Arguments):
     )
     attribute: Annotated[str | None, Field(description="Which property of the subject.")] = None
     importance: Annotated[Count, Field(ge=1, le=10, description="1 to 10. Default 5.")] = 5
-    valence: Annotated[float, Field(ge=-1, le=1, description="-1 bad to 1 good. Default 0.")] = 0.0
-    intensity: Annotated[float, Field(ge=0, le=1, description="0 to 1. Default 0.")] = 0.0
+    valence: Annotated[
+        float | None, Field(ge=-1, le=1, description="-1 bad to 1 good. Default: estimated.")
+    ] = None
+    intensity: Annotated[
+        float | None, Field(ge=0, le=1, description="0 to 1. Default: estimated.")
+    ] = None
     pinned: bool = False
     tags: Annotated[Tags, Field(description="At most 20.")] = []
     occurred_at: Annotated[Moment | None, Field(description="When it happened, ISO 8601.")] = None

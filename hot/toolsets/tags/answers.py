@@ -25,8 +25,9 @@ class Suggested(Part):
     tag: str
     target_tag: str | None = None
     confidence: Annotated[float | None, Field(description="0 to 1, of an alias")] = None
+    description: Annotated[str | None, Field(description="What an agent says of it")] = None
     reasons: Annotated[dict[str, Any], Field(description="Numbers and labels")]
-    judged_by: Annotated[str, Field(description="rules, or a model")]
+    judged_by: Annotated[str, Field(description="rules, a model, or agent: one proposed it")]
     status: Annotated[str, Field(description="pending, confirmed or rejected")]
 
 

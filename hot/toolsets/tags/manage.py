@@ -9,6 +9,7 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Code, Refusal
+from agents_memory.domain.fencing import escape
 from hot.app import App
 from hot.toolkit import make_tool
 from hot.toolsets.arguments import Count, ItemId
@@ -183,6 +184,7 @@ def _suggested(found: "Sequence[Suggestion]", limit: int) -> TagsAnswer:
             kind=one.kind,
             tag=one.name,
             target_tag=one.target,
+            description=escape(one.description) or None,
             confidence=None if one.confidence is None else round(one.confidence, 3),
             reasons=one.reasons,
             judged_by=one.judged_by,

@@ -36,6 +36,7 @@ def _suggested(one: Suggested) -> str:
     what = f"[{one.suggestion_id}] {one.kind} {plain(one.tag)}"
     facts = named(
         ("for", one.target_tag),
+        ("about", one.description),
         ("confidence", one.confidence),
         ("reasons", one.reasons),
         ("judged by", one.judged_by),

@@ -6,7 +6,15 @@ from cold.llm.schemas import canonical
 
 def test_each_schema_has_as_many_questions_as_wanted_about_real_text() -> None:
     found = questions(300)
-    assert sorted(found) == ["Filed", "Judged", "Revised", "Summed"]
+    assert sorted(found) == [
+        "Digested",
+        "Filed",
+        "Judged",
+        "Revised",
+        "Revisited",
+        "Summed",
+        "Verified",
+    ]
     for name, asked in found.items():
         assert len(asked) == 300
         assert {each.schema.__name__ for each in asked} == {name}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agents_memory.cli.following import drained, status_line, steps_left
+from agents_memory.cli.following import Own, drained, status_line, steps_left
 from agents_memory.domain.errors import MemoryFault
 from agents_memory.services.status import Report
 from tests.fakes import ManualClock
@@ -95,3 +95,13 @@ def test_the_line_says_who_leads_and_what_is_held() -> None:
 def test_an_earlier_stage_has_more_steps_before_it() -> None:
     stages: dict[str, dict[str, Any]] = state(screen=1, embed=1, tag=1).values["stages"]
     assert steps_left(stages) == 3 + 2 + 1
+
+
+def test_a_daemon_of_ones_own_is_told_from_the_one_that_works() -> None:
+    """E13: two processes are not two that work."""
+    assert "stands by" not in status_line(state(), Own("desk", 7))
+    for other in (Own("desk", 8), Own("laptop", 7)):
+        assert status_line(state(), other).endswith(f"ours stands by (process {other.pid})")
+    nobody = state()
+    nobody.values["leader"] |= {"holder": None, "pid": None}
+    assert status_line(nobody, Own("desk", 8)).endswith("daemon: none")

@@ -36,6 +36,19 @@ def test_the_earliest_conversation_comes_first_and_undated_ones_last(tmp_path: P
     assert (report.files, report.found, report.problems) == (4, 4, [])
 
 
+def test_lines_that_are_no_turns_are_counted_as_refused(tmp_path: Path) -> None:
+    """A1: count in = stored + refused, whatever the complaint; an unknown time refuses nothing."""
+    write(tmp_path / "a.jsonl", "yesterday")
+    with open(tmp_path / "a.jsonl", "a") as file:
+        file.write('not JSON\n[1]\n{"id": "1", "role": "user", "text": "twice"}\n')
+        file.write('{"id": "2", "role": "nobody", "text": "x"}\n\n')
+    usable, report = survey(find_files([tmp_path]))
+    rehearse(usable, report)
+    assert (report.found, report.refused, len(report.problems)) == (5, 4, 5)
+    assert "1 messages would be stored" in summarise(report, dry_run=True)
+    assert "4 refused" in summarise(report)
+
+
 def test_a_rehearsal_counts_secrets_and_refusals(tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", None, "the key is ghp_7Qm2VxHarborFakeT0kenZ9sLw4Rk8YbNc3D")
     write(tmp_path / "b.jsonl", None, "\u200b")

@@ -2,7 +2,7 @@
 
 from agents_memory.domain.own_values import CLIENTS, OWN_VALUES, is_own
 from agents_memory.domain.patches import Add
-from agents_memory.services import conversations, events, knowledge
+from agents_memory.services import conversations, events, knowledge, profiles
 from agents_memory.settings.capturing import CAPTURE_CLIENTS
 from agents_memory.storage import erasing
 from cold.passes import alias_suggestions, duplicates, librarian
@@ -25,7 +25,7 @@ def test_every_value_that_a_writer_of_ours_uses_is_listed() -> None:
             alias_suggestions.DAEMON, "owner",
         },
         "tool": {
-            knowledge.TOOL, operations.TOOL, remember.TOOL, revise.TOOL,
+            knowledge.TOOL, operations.TOOL, remember.TOOL, revise.TOOL, profiles.AGENT.tool,
             "cli", "redact", "compare_memory", "librarian",
         },
     }  # fmt: skip

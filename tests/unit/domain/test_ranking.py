@@ -14,11 +14,11 @@ from agents_memory.domain.ranking import (
     Packed,
     diversify,
     fuse_min_max,
+    fuse_ranks,
     idf,
     jaccard,
     likeness,
     pack,
-    reciprocal_rank_fusion,
     saturation,
 )
 from agents_memory.domain.text import content_key, truncate
@@ -51,7 +51,7 @@ def test_bm25_is_never_negative_even_with_stale_statistics(
 
 def test_each_arm_is_normalised_over_all_candidates_and_weighs_the_same() -> None:
     """F30"""
-    fused = fuse_min_max({"vector": {1: 0.9, 2: 0.8, 3: 0.7}, "keyword": {1: 0.0, 2: 12.0, 3: 6.0}})
+    fused = fuse_min_max({"vector": {1: 0.9, 2: 0.6, 3: 0.3}, "keyword": {1: 0.0, 2: 12.0, 3: 6.0}})
     assert fused == pytest.approx({1: 0.5, 2: 0.75, 3: 0.25})
 
 
@@ -98,10 +98,19 @@ def test_fusing_one_arm_keeps_its_order(scores: dict[int, float]) -> None:
 
 
 def test_reciprocal_ranks_add_up() -> None:
-    """F30"""
-    fused = reciprocal_rank_fusion([[1, 2], [2, 3, 3]])
-    assert fused == pytest.approx({1: 1 / 61, 2: 1 / 62 + 1 / 61, 3: 1 / 62})
-    assert reciprocal_rank_fusion([]) == {}
+    """F30: what an arm gives nothing has no rank in it; of equals the newer comes first."""
+    fused = fuse_ranks({"one": {1: 9.0, 2: 1.0, 3: 0.0}, "other": {1: -1.0, 2: 0.3, 3: 0.3}})
+    assert fused == pytest.approx({1: 1 / 2, 2: 61 / 62, 3: 1 / 2})
+    assert fuse_ranks({}) == fuse_ranks({"one": {}}) == {}
+    assert fuse_ranks({"one": {7: 0.1}}) == {7: 1.0}
+
+
+def test_what_fits_about_as_well_is_not_stretched_to_the_worst() -> None:
+    """F28, F30: a sentence that is a word longer is no bad match."""
+    fused = fuse_min_max({"keyword": {1: 1.02, 2: 1.0}, "vector": {1: 0.5, 2: 0.5}})
+    assert fused[1] == 1.0
+    assert 0.9 < fused[2] < 1.0
+    assert fuse_min_max({"keyword": {1: 4.0, 2: 1.0}}) == {1: 1.0, 2: 0.0}
 
 
 def test_jaccard_is_the_share_in_common() -> None:

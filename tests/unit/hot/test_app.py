@@ -15,7 +15,7 @@ from agents_memory.domain.errors import (
 )
 from agents_memory.embedding.opening import open_embedder
 from agents_memory.embedding.protocol import Embedder
-from agents_memory.services.brief import STATIC_INSTRUCTIONS
+from agents_memory.services.brief import how_to_use
 from agents_memory.storage.connections import Database
 from hot import app as app_module
 from hot.app import LOCAL_SERVICES, App, compose
@@ -131,7 +131,7 @@ async def test_the_handshake_has_its_words_without_a_pool(
     async def fails() -> Borrowed:
         raise fault
 
-    assert await app_over(fails).instructions("claude-code") == STATIC_INSTRUCTIONS
+    assert await app_over(fails).instructions("claude-code") == how_to_use()
 
 
 async def test_the_handshake_does_not_wait_for_a_slow_pool(
@@ -140,7 +140,7 @@ async def test_the_handshake_does_not_wait_for_a_slow_pool(
     """F61, E15."""
     monkeypatch.setattr(app_module, "BRIEF_WITHIN_S", 0.01)
     monkeypatch.setattr(app_module, "BRIEF_AGAIN_WITHIN_S", 0.01)
-    assert await app_over(never).instructions(None) == STATIC_INSTRUCTIONS
+    assert await app_over(never).instructions(None) == how_to_use()
 
 
 async def test_closing_ends_an_opening(app_over: Callable[[Opening], App]) -> None:

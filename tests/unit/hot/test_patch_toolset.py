@@ -155,6 +155,7 @@ async def test_an_added_memory_can_be_read_as_it_was_given(talk: Talk) -> None:
         "pinned": True,
         "tags": ["slides", "friday"],
         "platform": "claude-code",
+        "project": "harbor",
         "at": "2026-11-20T09:30:00+01:00",
     }
 

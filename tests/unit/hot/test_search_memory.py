@@ -9,7 +9,8 @@ from agents_memory.domain.fencing import escape, strip_fenced
 from agents_memory.domain.messages import Origin, Role, Trust
 from agents_memory.storage.connections import Database
 from tests.factories import NOON, services, settle_by_hand
-from tests.unit.hot.conftest import CLOSING, OPENING, House, Talk, know_project, text_of
+from tests.integration.cold_daemons import query, until
+from tests.unit.hot.conftest import CLIENT, CLOSING, OPENING, House, Talk, know_project, text_of
 
 
 async def test_results_carry_their_source(
@@ -196,3 +197,21 @@ async def test_an_items_source_may_be_asserted_by_an_agent(talk: Talk) -> None:
     [item] = found["results"]
     assert (item["id"], item["role"], item["trust"]) == (saved["id"], "user", Trust.AGENT)
     assert Origin.ASSERTED not in item.values()
+
+
+async def test_what_was_shown_is_logged_with_who_saw_it(talk: Talk, hot_database: Database) -> None:
+    """F106: ids and the names of the session, so that a later reply can be told to be its own."""
+    said = await talk.ask("save_message", role="user", message="The weir opens at dawn.")
+    await talk.ask("search_memory", query="When does the weir open?")
+    sql = "SELECT session, named, platform, device, item_ids FROM recall_log"
+    [row] = await until(hot_database, lambda c: c.fetch(sql), "the exposure")
+    viewer = talk.app.session.viewer(CLIENT)
+    assert dict(row) == {
+        "session": viewer.session,
+        "named": False,
+        "platform": CLIENT,
+        "device": "laptop",
+        "item_ids": [said["id"]],
+    }
+    [told] = await query(hot_database, "SELECT session FROM messages")
+    assert told["session"] == viewer.session

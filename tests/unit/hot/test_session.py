@@ -104,6 +104,28 @@ def test_what_an_agent_hands_over_is_its_own_account(tmp_path: Path) -> None:
     assert said.session == session.id
 
 
+def test_who_is_shown_something_has_the_names_of_their_turns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F106: a later reply must be told to be of the session that was shown what it draws on."""
+    unnamed = Session.begin(settings_for(tmp_path), str(tmp_path))
+    assert not unnamed.viewer("cursor-vscode").named
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "ses-1")
+    session = Session.begin(settings_for(tmp_path), str(tmp_path))
+    viewer = session.viewer("claude-code")
+    assert (viewer.session, viewer.named) == ("ses-1", True)
+    told = session.draft(
+        Role.USER, "x", "claude-code", platform=None, model=None, subagent=False,
+        subagent_model=None, subagent_role=None,
+    )  # fmt: skip
+    assert (viewer.session, viewer.platform, viewer.device, viewer.project) == (
+        told.session,
+        told.platform,
+        told.device,
+        told.project_hint,
+    )
+
+
 def test_two_processes_are_two_sessions(tmp_path: Path) -> None:
     settings = settings_for(tmp_path)
     assert Session.begin(settings, None).id != Session.begin(settings, None).id

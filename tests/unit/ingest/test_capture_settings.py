@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from agents_memory.domain.errors import ConfigurationError
+from agents_memory.services.capturer import state_path
 from agents_memory.settings import Settings
 from agents_memory.settings.capturing import CAPTURE_CLIENTS
-from ingest.app import places_of, state_path
+from ingest.app import places_of
 from ingest.transcripts import CLIENTS
 
 HOME = Path("/nowhere/home")

@@ -92,3 +92,54 @@ def test_a_database_changes_with_its_log_and_what_is_told_elsewhere_comes_last(
     after = finder.find()
     assert [one.path for one in after] == ["opencode.db", old]
     assert after[0].signature != before[0].signature
+
+
+def test_single_paths_are_found_as_all_are(tmp_path: Path) -> None:
+    make(tmp_path, "a/1.jsonl", "a/1/subagents/agent-x.jsonl", "a/notes.md", "b/2.jsonl")
+    finder = Finder(tmp_path, CLIENT)
+    everything = {one.path: one for one in finder.find()}
+    assert finder.find_at(["a/1.jsonl"]) == [everything["a/1.jsonl"]]
+    assert finder.find_at(["a/notes.md", "c", "c/3.jsonl", "a/4.jsonl"]) == []
+    below = {one.path for one in finder.find_at(["a", "a/1/subagents"])}
+    assert below == {"a/1.jsonl", "a/1/subagents/agent-x.jsonl"}
+    assert {one.path: one for one in finder.find_at([""])} == everything
+
+
+def test_below_a_folder_that_is_new_everything_is_found(tmp_path: Path) -> None:
+    make(tmp_path, "a/1.jsonl")
+    finder = Finder(tmp_path, CLIENT)
+    finder.find()
+    assert finder.take_entered() == {"", "a"}
+    make(tmp_path, "b/2.jsonl", "b/2/subagents/agent-x.jsonl")
+    # Told of one file, since its folders came before anybody could hear of them.
+    found = {one.path for one in finder.find_at(["b/2/subagents/agent-x.jsonl"])}
+    assert found == {"b/2.jsonl", "b/2/subagents/agent-x.jsonl"}
+    assert finder.take_entered() == {"b", "b/2", "b/2/subagents"}
+    assert finder.take_entered() == set()
+
+
+def test_single_paths_that_are_links_pipes_or_not_entered_are_left_alone(tmp_path: Path) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    make(root, "a/1.jsonl", "log/rollout-2026-11-20T08-00-00-x.jsonl")
+    make(outside, "9.jsonl")
+    finder = Finder(root, CLIENT)
+    finder.find()
+    (root / "a" / "9.jsonl").symlink_to(outside / "9.jsonl")
+    (root / "out").symlink_to(outside)
+    os.mkfifo(root / "a" / "pipe.jsonl")
+    assert finder.find_at(["a/9.jsonl", "out", "out/9.jsonl", "a/pipe.jsonl"]) == []
+    codex = Finder(root, CLIENTS["codex"])
+    codex.find()
+    assert codex.find_at(["log", "log/rollout-2026-11-20T08-00-00-x.jsonl"]) == []
+    assert codex.take_entered() == {""}
+
+
+def test_a_database_found_again_has_changed_with_its_log(tmp_path: Path) -> None:
+    make(tmp_path, "opencode.db", "opencode.db-wal")
+    finder = Finder(tmp_path, CLIENTS["opencode"])
+    before = finder.find()
+    assert finder.find_again(before) == before == finder.find_at(["opencode.db"])
+    (tmp_path / "opencode.db-wal").write_text("more")
+    [after] = finder.find_again(before)
+    assert after.signature != before[0].signature
+    assert finder.find_at(["opencode.db"]) == [after]

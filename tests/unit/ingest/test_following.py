@@ -1,6 +1,7 @@
 """Following a client: from now on, in order, and never past what was not kept."""
 
 import asyncio
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,6 +36,7 @@ class Place:
         self.kept: list[Record] = []
         self.beats: list[list[str]] = []
         self.away = False
+        self.heard: list[bool] = []
         self.positions = Positions.load(self.state)
         self.follower = Follower(CLIENT, self.root, self.positions, self.clock)
 
@@ -63,18 +65,18 @@ class Place:
     async def beat(self, sessions: Sequence[str]) -> None:
         self.beats.append(list(sessions))
 
-    async def look(self, *, after: float = 1) -> list[str]:
+    async def look(self, *told: str, after: float = 1) -> list[str]:
         """What is kept of a round, `after` seconds later."""
         self.clock.advance(after)
         before = len(self.kept)
-        await self.follower.look(self.keep, self.beat)
+        self.heard.append(await self.follower.look(self.keep, self.beat, told))
         return texts(self.kept[before:])
 
-    async def glance(self, *, after: float = 0.2) -> list[str]:
+    async def glance(self, *told: str, after: float = 0.2, live: bool = True) -> list[str]:
         """What is kept of a glance, `after` seconds later."""
         self.clock.advance(after)
         before = len(self.kept)
-        await self.follower.glance(self.keep)
+        await self.follower.glance(self.keep, self.beat, told, live=live)
         return texts(self.kept[before:])
 
 
@@ -190,6 +192,78 @@ async def test_a_glance_at_a_file_that_is_gone_finds_nothing(place: Place) -> No
     await place.look()
     path.unlink()
     assert await place.glance() == []
+
+
+async def test_what_is_told_of_is_read_and_nothing_else(place: Place) -> None:
+    place.say("Before.", session="zero")
+    place.follower.begin()
+    await place.look()
+    place.say("One.")
+    place.say("Elsewhere.", session="two")
+    assert await place.glance(live=False) == []
+    assert await place.glance("folder/one.jsonl", live=False) == ["One."]
+    assert await place.glance("folder", "folder/none.jsonl", live=False) == ["Elsewhere."]
+    assert place.beats[-2:] == [["one"], ["two"]]
+    assert await place.look() == []
+
+
+async def test_what_waits_has_a_time_at_which_it_is_read(place: Place) -> None:
+    place.follower.begin()
+    place.say("Go.")
+    await place.look()
+    assert place.follower.due_at == math.inf
+    place.append("one", jsonl(place.write.answer("Unended", key="m1")))
+    await place.glance("folder/one.jsonl", live=False)
+    now = place.clock.monotonic()
+    assert place.follower.due_at == pytest.approx(now + REST_S)
+    assert await place.glance(after=REST_S * 1.1, live=False) == []
+    assert place.follower.due_at == pytest.approx(now + QUIET_S)
+    assert await place.glance(after=QUIET_S, live=False) == ["Unended"]
+    assert place.follower.due_at == math.inf
+
+
+async def test_what_waits_in_a_file_that_is_gone_waits_no_more(place: Place) -> None:
+    place.follower.begin()
+    path = place.append("one", jsonl(place.write.answer("Unended", key="m1")))
+    await place.look()
+    path.unlink()
+    assert await place.glance(after=REST_S * 2, live=False) == []
+    assert place.follower.due_at == math.inf
+
+
+async def test_paths_are_told_from_each_other_by_the_root(place: Place) -> None:
+    root = place.follower.root
+    told = {f"{root}/a/1.jsonl", f"{root}/state.db-wal", f"{root}-other/1.jsonl", f"{root}.db"}
+    assert place.follower.below(told) == {"a/1.jsonl", "state.db"}
+    assert place.follower.below([str(root)]) == {""}
+    assert place.follower.below([str(root.parent), "/"]) == {""}
+    assert place.follower.below([f"{root.parent}/sibling"]) == set()
+
+
+async def test_a_change_that_nobody_tells_of_until_the_next_look_is_noticed(place: Place) -> None:
+    place.follower.begin()
+    place.say("One.")
+    await place.look("folder/one.jsonl")
+    place.say("Two.")
+    assert await place.look() == ["Two."]
+    await place.look()
+    await place.look()
+    assert place.heard == [True, True, False, True]
+
+
+@pytest.mark.parametrize("told", ["folder/one.jsonl", ""])
+async def test_a_change_that_is_told_of_late_was_told_of(place: Place, told: str) -> None:
+    place.follower.begin()
+    place.say("One.")
+    await place.look()
+    place.say("Two.")
+    await place.look()
+    await place.glance(told)
+    await place.look()
+    place.say("Three.")
+    await place.look(told)
+    await place.look()
+    assert all(place.heard)
 
 
 async def test_one_bad_file_stops_no_other_and_is_tried_again(

@@ -1,0 +1,230 @@
+"""A long text in parts: what stands in it as one statement each, and the few that say most."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from agents_memory.domain.key_sentences import key_sentences
+from agents_memory.domain.text import content_key, is_blank, truncate
+
+LEAST, MOST = 2, 6
+"""How many memories one text becomes (Patina)."""
+
+READ_CHARS = 200_000
+"""So much of one text is read; what comes after is left out, and told."""
+
+UNIT_CHARS = 600
+HEADING_CHARS = 120
+# A question states nothing; it is taken where there is little else.
+_QUESTION_WEIGHT = 0.4
+
+# Of a line that may be a heading, a rule or a row; longer ones are prose.
+_MARKED_CHARS = 500
+# Whoever wraps lines does so later than this.
+_WRAPPED_CHARS = 50
+_FENCE = re.compile(r"(?:```|~~~)")
+_HEADING = re.compile(r"#{1,6}\s+(?P<title>.*)\Z")
+_UNDERLINE = re.compile(r"(?:={3,}|-{3,})\Z")
+_RULE = re.compile(r"[\s:|*_=-]{3,}\Z")
+_ITEM = re.compile(
+    r"(?:[-*+•–—]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?|[・●○■□◆◦‣]\s*"
+    r"|\d{1,3}[、．]\s*|[（(]\d{1,3}[)）]\s*"
+)
+_QUOTED = re.compile(r"(?:>\s?)+")
+_ANNOUNCED = (":", "：")
+# The end of a sentence is none after a title, an initial or the "z." of "z. B.", in "3. März", nor
+# before a word in small letters; scripts that are written without spaces need none after theirs.
+_END = re.compile(
+    r"""(?:(?<=[.!?…।؟۔])|(?<=[.!?…।؟۔]["'”’»)\]]))"""
+    r"""(?<!\b[A-ZÀ-Þ]\.)(?<!\b[adeiouz]\.)(?<!\b[DM]r\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bProf\.)(?<!\b[NS][rt]\.)"""
+    r"""\s+(?![a-zß-ÿ]|(?<=\d\.\s)(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez))"""
+    r"""|(?<=[。！？])(?![。！？」』”’）])|(?<=[。！？][」』”’）])"""
+)
+_QUESTION = re.compile(r"""[?？؟]["'”’»)\]」』）]*\Z""")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One sentence, list item or row of a text; `section` counts the headings before it."""
+
+    text: str
+    section: int = 0
+    heading: str | None = None
+
+    @property
+    def statement(self) -> str:
+        """What it says where its heading is not seen."""
+        if self.heading is None:
+            return self.text
+        wide = _wide(self.heading[-1])
+        return f"{self.heading}：{self.text}" if wide else f"{self.heading}: {self.text}"
+
+
+def units(text: str) -> list[Unit]:
+    """The statements of a text in their order, each once; at most 600 characters each.
+
+    By headings, paragraphs, list items, rows and sentences, in any script, of the first READ_CHARS
+    characters. Code is left out unless there is nothing else.
+    """
+    beginning = text[:READ_CHARS]
+    found = list(_Reader(code=False).read(beginning))
+    if not found:
+        found = list(_Reader(code=True).read(beginning))
+    if len(text) > READ_CHARS and len(found) > 1:
+        # It was cut somewhere.
+        found.pop()
+    seen: set[tuple[str | None, str]] = set()
+    kept = []
+    for unit in found:
+        key = unit.heading, content_key(unit.text)
+        if key not in seen:
+            seen.add(key)
+            kept.append(unit)
+    return kept
+
+
+def key_units(found: Sequence[Unit], most: int = MOST) -> list[Unit]:
+    """The up to `most` units that say most, in their order: of every section, if they are few."""
+    if len(found) <= most:
+        return list(found)
+    sections = list(dict.fromkeys(unit.section for unit in found))
+    if not 1 < len(sections) <= most:
+        return _telling(found, most)
+    by_section = [[unit for unit in found if unit.section == section] for section in sections]
+    room = dict.fromkeys(range(len(sections)), 1)
+    for _ in range(most - len(sections)):
+        # What is left goes where most is said for each memory so far.
+        longest = max(room, key=lambda at: len(by_section[at]) / room[at])
+        room[longest] += 1
+    return [unit for at, own in enumerate(by_section) for unit in _telling(own, room[at])]
+
+
+def _telling(found: Sequence[Unit], most: int) -> list[Unit]:
+    if len(found) <= most:
+        return list(found)
+    weights = [_QUESTION_WEIGHT if _QUESTION.search(unit.text) else 1.0 for unit in found]
+    chosen = key_sentences([unit.text for unit in found], weights, most=most)
+    places = sorted({sentence.place for sentence in chosen})
+    return [found[place] for place in places] or list(found[:most])
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Goes through the lines; what belongs together is collected in `lines`."""
+
+    code: bool
+    section: int = 0
+    heading: str | None = None
+    # A line that announces what follows stands for a heading until the next empty line after it.
+    announced: str | None = None
+    lines: list[str] = field(default_factory=list)
+    item: bool = False
+
+    def read(self, text: str) -> Iterator[Unit]:
+        fenced = False
+        for raw in text.splitlines():
+            line = _unquoted(raw.strip())
+            if _FENCE.match(line):
+                fenced = not fenced
+                yield from self._flush()
+            elif not fenced or self.code:
+                yield from self._line(line, indented=raw[:1].isspace())
+        yield from self._flush()
+
+    def _line(self, line: str, *, indented: bool) -> Iterator[Unit]:
+        if is_blank(line):
+            after_item = self.item
+            yield from self._flush()
+            if after_item:
+                self.announced = None
+        elif len(line) > _MARKED_CHARS:
+            yield from self._prose(line, indented=indented)
+        elif (title := _HEADING.match(line)) is not None:
+            yield from self._flush()
+            self._begin(title["title"].rstrip("# "))
+        elif _UNDERLINE.match(line) and len(self.lines) == 1 and not self.item:
+            self._begin(self.lines.pop())
+        elif _RULE.match(line):
+            yield from self._flush()
+        elif (mark := _ITEM.match(line)) is not None:
+            yield from self._flush(announcing=True)
+            self.lines, self.item = [line[mark.end() :]], True
+        elif line.startswith("|") and line.endswith("|"):
+            yield from self._flush(announcing=True)
+            cells = (cell.strip() for cell in line.strip("|").split("|"))
+            self.lines, self.item = [" · ".join(cell for cell in cells if cell)], True
+            yield from self._flush()
+        else:
+            yield from self._prose(line, indented=indented)
+
+    def _prose(self, line: str, *, indented: bool) -> Iterator[Unit]:
+        if self.item and not indented:
+            yield from self._flush()
+            self.announced = None
+        elif self.lines and not self.item and _is_whole(self.lines[-1], line):
+            yield from self._flush()
+        self.lines.append(line)
+
+    def _begin(self, title: str) -> None:
+        self.section += 1
+        self.heading = None if is_blank(title) else truncate(" ".join(title.split()), HEADING_CHARS)
+        self.announced = None
+
+    def _flush(self, *, announcing: bool = False) -> Iterator[Unit]:
+        text, item = _joined(self.lines), self.item
+        self.lines, self.item = [], False
+        if is_blank(text):
+            return
+        if not item:
+            self.announced = None
+            if announcing and text.endswith(_ANNOUNCED) and len(text) <= HEADING_CHARS:
+                self.announced = text.rstrip("：: ")
+                return
+        heading = self.announced or self.heading
+        for sentence in [text] if item else _END.split(text):
+            for piece in _pieces(sentence.strip()):
+                if any(map(str.isalnum, piece)):
+                    yield Unit(piece, self.section, heading)
+
+
+def _is_whole(line: str, following: str) -> bool:
+    """Whether a line stands for itself and was not only wrapped, as in a log or a list of names."""
+    return len(line) < _WRAPPED_CHARS and (following[0].isupper() or following[0].isdigit())
+
+
+def _unquoted(line: str) -> str:
+    return _QUOTED.sub("", line, count=1).strip() if line.startswith(">") else line
+
+
+def _joined(lines: Sequence[str]) -> str:
+    """Wrapped lines as one; no space between scripts that are written without."""
+    text = ""
+    for line in lines:
+        gap = "" if not text or (_wide(text[-1]) and _wide(line[:1])) else " "
+        text += gap + line
+    return " ".join(text.split())
+
+
+def _wide(character: str) -> bool:
+    return (
+        bool(character)
+        and unicodedata.east_asian_width(character) in "WF"
+        and not ("\uac00" <= character <= "\ud7a3")
+    )
+
+
+def _pieces(sentence: str) -> Iterator[str]:
+    """A sentence without an end, cut where a reader would pause."""
+    while len(sentence) > UNIT_CHARS:
+        head = sentence[:UNIT_CHARS]
+        cut = max(head.rfind(mark) + 1 for mark in ("; ", ", ", "，", "、", "；"))
+        if cut < UNIT_CHARS // 2:
+            cut = head.rfind(" ") + 1
+        if cut < UNIT_CHARS // 2:
+            # One long word, or a script without spaces.
+            cut = len(truncate(sentence, UNIT_CHARS)) - 1 or UNIT_CHARS
+        yield sentence[:cut].strip()
+        sentence = sentence[cut:].strip()
+    if sentence:
+        yield sentence
