@@ -44,8 +44,8 @@ call search_memory with the user's own words; narrow it with p_tag (project) or 
 - After an answer that used recalled items, call cite with their ids.""",
     "mind": "- Also: wake at the start, recall (mood, kinds, links), remember with how it felt, "
     "digest for long texts, revise what changed, link what belongs together.",
-    "patch": "- Also: memory_record_event for what was said; memory_apply for changes that cite it, "
-    "by the version that memory_search or memory_read showed.",
+    "patch": "- Also: memory_record_event for what was said; memory_apply for changes that cite "
+    "it, by the version that memory_search or memory_read showed.",
     "tags": "- Also: manage_project_tags when the user names, renames or merges projects.",
 }
 

@@ -190,7 +190,7 @@ class Settings(BuzzSettings):
     inferred_use_weight: float = setting(
         "INFERRED_USE_WEIGHT",
         Group.COLD,
-        "What a use counts that a reply shows and nobody cited (a cited one is 1); 0 looks for none",
+        "What a use counts that a reply shows and nobody cited (a cited one: 1); 0 looks for none",
         decimal(0, 0.9),
         default="0.5",
     )

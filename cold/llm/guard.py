@@ -6,7 +6,9 @@ The fields of an answer's model say what they hold:
     narrative: Annotated[str, Says.PROSE, Field(max_length=600)]
 
 A QUOTE must occur in the source; PROSE must be in a script and language of the source. Strings
-without a mark, such as tags, are only looked through for loops and refusals.
+without a mark, such as tags, are only looked through for loops and refusals. Whether a line says
+no more than its source is looked at line by line (`cold.passes.profile_lines.refusal`, and
+`verifying`), since one bad line does not spoil the others.
 """
 
 import re

@@ -55,7 +55,7 @@ class Judgement(BaseModel):
 class Verified(BaseModel):
     """A model's answer about some statements."""
 
-    judgements: Annotated[list[Judgement], Field(max_length=MAX_CLAIMS)]
+    judgements: Annotated[list[Judgement], Field(min_length=1, max_length=MAX_CLAIMS)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Summarise: what a planned summary says, by a model or by rules; its messages are archived."""
+"""Summarise: what a planned summary says, by a model or by rules; what it replaces is archived."""
 
 import asyncio
 from collections import Counter

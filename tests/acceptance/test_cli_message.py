@@ -139,7 +139,7 @@ async def test_what_cannot_be_imported_is_listed_and_the_rest_is_stored(
     (tmp_path / "headless.jsonl").write_text(json.dumps(turn))
     ended = line.run("message", "import", str(tmp_path), "--json")
     assert ended.code == 1
-    assert (ended.json["found"], ended.json["stored"], ended.json["refused"]) == (2, 1, 1)
+    assert (ended.json["found"], ended.json["stored"], ended.json["refused"]) == (4, 1, 3)
     problems = {(Path(p["path"]).name, p["line"]) for p in ended.json["problems"]}
     assert problems >= {("good.jsonl", 3), ("good.jsonl", 4), ("headless.jsonl", 1)}
     assert "half a line" not in ended.stdout + ended.stderr

