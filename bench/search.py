@@ -24,7 +24,7 @@ from agents_memory.domain.filters import Filters
 from agents_memory.embedding.opening import open_embedder
 from agents_memory.embedding.profiles import Profile
 from agents_memory.embedding.protocol import Embedder, Vector
-from agents_memory.services.candidates import ARM_LIMIT
+from agents_memory.services import candidates
 from agents_memory.services.recall import Recall, RecallRequest
 from agents_memory.storage import tags, vectors
 from agents_memory.storage.connections import Connection, Database
@@ -156,10 +156,10 @@ class Measured:
             case.exact_cpu += cpu_seconds([self.pid]) - before
             nearest = {row["id"] for row in rows}
             found = await vectors.search_messages(
-                connection, self.model, filters, vector, ARM_LIMIT
+                connection, self.model, filters, vector, candidates.NEAREST
             )
             case.recalls.append(len(nearest & {*list(found)[:NEAREST]}) / len(nearest))
-            expected = await connection.fetch(sql, vector, *matching, ARM_LIMIT)
+            expected = await connection.fetch(sql, vector, *matching, candidates.NEAREST)
             case.same_counts.append(len(found) == len(expected))
 
 

@@ -19,9 +19,12 @@ from agents_memory.storage.words import Choice, Held
 MAX_HOLDING = 1_000
 MAX_SCORED = 200
 ARM_LIMIT = 100
+# How many messages are looked for by their vector: under a filter, each costs the index several.
+NEAREST = 60
 # Where only some kinds or tags of what is found are kept.
 MAX_SCORED_WIDE = 2_000
 ARM_LIMIT_WIDE = 1_000
+NEAREST_WIDE = 600
 
 NEVER_COUNTED = Frequency(1, 1)
 
@@ -108,7 +111,8 @@ async def gather(
     near_memories: dict[int, float] = {}
     near_summaries: dict[int, float] = {}
     if model is not None and query is not None:
-        cosine = await vectors.search_messages(connection, model, filters, query, arm_limit)
+        nearest = NEAREST_WIDE if wide else NEAREST
+        cosine = await vectors.search_messages(connection, model, filters, query, nearest)
         if not filters.only_messages:
             near_memories, near_summaries = await vectors.search_derived(
                 connection, model, filters, query, arm_limit
