@@ -37,6 +37,7 @@ from cold.passes.embed_memory import EmbedMemory, EmbedMemoryOther
 from cold.passes.embed_summary import EmbedSummary
 from cold.passes.lexeme_statistics import LexemeStatistics
 from cold.passes.librarianship import Librarianship
+from cold.passes.mirror import Mirror
 from cold.passes.missing_vectors import MissingVectors
 from cold.passes.observe_use import ObserveUse
 from cold.passes.persona import Persona
@@ -137,11 +138,12 @@ async def _serve(
     models: LanguageModel = Rules()
     try:
         models = _open_models(settings, opened.database)
+        clock = SystemClock()
         worker = compose(
             opened.database,
             embedders,
             stop,
-            SystemClock(),
+            clock,
             pace=Pace(
                 settings.cold_path_batch_size,
                 settings.cold_path_interval_sec,
@@ -158,6 +160,7 @@ async def _serve(
             archive_after_days=settings.archive_after_days,
             log_retention_days=settings.log_retention_days,
             inferred_use_weight=settings.inferred_use_weight,
+            mirror=Mirror.of(settings, opened.database, clock),
         )
         leadership = Leadership(
             opened.database,
@@ -231,6 +234,7 @@ def compose(
     archive_after_days: int = ARCHIVE_AFTER_DAYS,
     log_retention_days: int = LOG_RETENTION_DAYS,
     inferred_use_weight: float = TRACE_WEIGHTS[INFERRED],
+    mirror: Mirror | None = None,
 ) -> Worker:
     """The worker with every pass and chore of this version."""
     models = models or Rules()
@@ -265,6 +269,7 @@ def compose(
             *_librarian(database, models, patching, clock, librarianship),
             Cluster(database, models, clock, archive_after_days),
             Sessions(database, clock, archive_after_days),
+            *([] if mirror is None else [mirror]),
             Prune(database, clock, log_retention_days),
         ],
         guard=Guard(max_attempts),

@@ -128,11 +128,11 @@ class Session:
         text: str,
         client: str | None,
         *,
-        platform: str | None,
-        model: str | None,
-        subagent: bool,
-        subagent_model: str | None,
-        subagent_role: str | None,
+        platform: str | None = None,
+        model: str | None = None,
+        subagent: bool = False,
+        subagent_model: str | None = None,
+        subagent_role: str | None = None,
     ) -> Draft:
         """A turn as an agent hands it over: its account of things, whoever it says spoke."""
         return Draft(

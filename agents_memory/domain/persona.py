@@ -15,6 +15,8 @@ MAX_PERSONA_CHARS = 4_000
 MAX_PROFILE_CHARS = 20_000
 """Of core and sub, as of any text in a patch, whose module a start does without."""
 
+JOB = "persona"
+"""The kind of the job that proposes a page."""
 OWNER = "owner"
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
 _HEADING = re.compile(r"^\s*#{1,6}\s+")

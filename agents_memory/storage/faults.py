@@ -177,7 +177,7 @@ _NO_ENCRYPTION = Reason(
 )
 _HUNG_UP = Reason(
     "the server hung up",
-    "check that it is a PostgreSQL server and look into its log",
+    "check the network between here and there, that it is a PostgreSQL server, and its log",
     passing=True,
 )
 

@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from agents_memory.domain.memories import Kind
 from agents_memory.domain.patches import MAX_EVIDENCE
-from agents_memory.domain.persona import KINDS, dimension_of
+from agents_memory.domain.persona import JOB, KINDS, dimension_of
 from agents_memory.domain.trust import lowest
 from agents_memory.storage import jobs, librarian, patches, profiles, proposals
 from agents_memory.storage.connections import Connection
@@ -24,6 +25,9 @@ from cold.passes.persona_drafts import (
     of_message,
     of_statement,
 )
+
+if TYPE_CHECKING:
+    from cold.llm.verifying import Verifying
 
 # So often a model may answer badly about one page.
 BAD_ANSWERS = 3
@@ -74,13 +78,14 @@ class Persona:
     or taken out of the page, is not proposed again.
     """
 
-    stage = "persona"
+    stage = JOB
     backend = RULES
     version = 1
     next_stages: tuple[str, ...] = ()
 
     def __init__(self, models: LanguageModel | None = None) -> None:
         self._models = models or Rules()
+        self._asking: Verifying | None = None
 
     async def load(self, connection: Connection, ids: Sequence[int]) -> list[Asked]:
         found = await jobs.list_unsettled(connection, ids, self.stage)
@@ -94,9 +99,12 @@ class Persona:
             return None
         if self._models.serves(Role.LIBRARIAN):
             # Here, because it loads what a daemon without a model has no use for.
+            from cold.llm.verifying import Verifying
             from cold.passes.persona_by_model import revisit
 
-            said = await revisit(self._models, dimension_of(item.kind), item.page, item.sources)
+            # For all jobs, as what waits for the verifier is kept there.
+            self._asking = self._asking or Verifying(self._models)
+            said = await revisit(self._asking, dimension_of(item.kind), item.page, item.sources)
             if not isinstance(said, Failure):
                 return said
             if said.why in UNTRIED or item.job.attempts < BAD_ANSWERS:

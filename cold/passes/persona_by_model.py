@@ -1,11 +1,13 @@
 """How a model revisits a page of the persona."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from agents_memory.domain.persona import said
 from agents_memory.domain.text import is_blank
 from cold.llm.personas import MAX_NUMBERED, Revisited, question
-from cold.llm.port import Answered, Failure, LanguageModel, Role, Why
+from cold.llm.port import Failure, Role, Why
+from cold.llm.verifying import Checked, Claim, Verifying
 from cold.passes.persona_drafts import Drafted, Page, Source, draft
 from cold.passes.profile_lines import refusal
 
@@ -16,39 +18,52 @@ LEAST_SHOWN = 4
 
 
 async def revisit(
-    models: LanguageModel, dimension: str, page: Page, sources: Sequence[Source]
+    asking: Verifying, dimension: str, page: Page, sources: Sequence[Source]
 ) -> Drafted | Failure | None:
     """Asks about one page; not inside a transaction. None when there is nothing to propose.
 
-    A line that does not rest on what it names is left out, and then no line is taken away either,
-    since it may have been meant to take the other's place.
+    A line that does not rest on what it names, by rules and by the verifier, is left out, and then
+    no line is taken away either, since it may have been meant to take the other's place.
     """
     shown = _fitting(sources)
     if not shown:
         return None
     while True:
-        asked = question(dimension, [one.shown for one in shown], page.lines)
-        answer = await models.complete(Role.LIBRARIAN, asked, Revisited)
-        if isinstance(answer, Answered):
-            return _drafted(page, shown, answer)
+        numbered = dict(enumerate(shown, 1))
+        answer = await asking.ask(
+            Role.LIBRARIAN,
+            question(dimension, [one.shown for one in shown], page.lines),
+            Revisited,
+            partial(_claims, numbered),
+            {number: source.shown.text for number, source in numbered.items()},
+        )
+        if isinstance(answer, Checked):
+            return _drafted(page, numbered, answer)
         if answer.why is not Why.TOO_LONG or len(shown) <= LEAST_SHOWN:
             return answer
         shown = shown[len(shown) // 2 :]
 
 
-def _drafted(page: Page, shown: Sequence[Source], answer: Answered[Revisited]) -> Drafted | None:
-    numbered = dict(enumerate(shown, 1))
+def _claims(numbered: Mapping[int, Source], answer: Revisited) -> list[Claim]:
+    """The lines of an answer that rules let pass."""
     texts = {number: source.shown for number, source in numbered.items()}
-    offered: list[tuple[str, list[Source]]] = []
-    refused = False
-    for each in answer.value.lines or ():
+    claims: list[Claim] = []
+    for each in answer.lines or ():
         line = " ".join(each.line.split()).lstrip("-*•# ")
-        cited = [numbered[number] for number in each.evidence if number in numbered]
-        lasting = any(source.memory for source in cited)
-        if refusal(line, each.evidence, texts, core=not lasting) is not None:
-            refused = True
-            continue
-        offered.append((line, cited))
+        lasting = any(numbered[number].memory for number in each.evidence if number in numbered)
+        if refusal(line, each.evidence, texts, core=not lasting) is None:
+            claims.append(Claim(line, each.evidence))
+    return claims
+
+
+def _drafted(
+    page: Page, numbered: Mapping[int, Source], checked: Checked[Revisited]
+) -> Drafted | None:
+    answer = checked.answer
+    offered = [
+        (claim.text, [numbered[number] for number in claim.evidence]) for claim in checked.kept
+    ]
+    refused = len(offered) < len(answer.value.lines or ())
     lines = page.lines[:MAX_NUMBERED]
     outdated = {said(lines[n - 1]) for n in answer.value.outdated if n <= len(lines)}
     backend = f"{answer.provider}:{answer.model}"

@@ -75,21 +75,24 @@ class Sessions:
     async def _plan(self, epoch: int) -> tuple[int, bool]:
         """How many were planned, and whether there may be more to plan."""
         now, planned = self._clock.now(), 0
+        reached, unsettled = self._reached, self._unsettled
         async with fenced(self._database, epoch) as connection:
             found = await transcripts.list_quiet_sessions(
                 connection,
                 since=now - self._after + ARCHIVED_SOON,
-                above=self._reached,
+                above=reached,
                 before=now - IDLE,
                 limit=AT_A_TIME,
             )
             for session in found:
                 if await transcripts.is_unsettled(connection, session):
-                    if self._unsettled is None:
-                        self._unsettled = self._reached
+                    if unsettled is None:
+                        unsettled = reached
                 else:
                     planned += await self._plan_session(connection, session)
-                self._reached = session.last_id
+                reached = session.last_id
+        # Once it is committed.
+        self._reached, self._unsettled = reached, unsettled
         return planned, len(found) == AT_A_TIME
 
     async def _plan_session(self, connection: Connection, session: QuietSession) -> int:

@@ -16,4 +16,4 @@ def test_the_missing_daemon_is_the_one_thing_to_mend(pool: Pool, tmp_path: Path)
     assert "coldpath" in ended.stdout
     assert "ok      mcp" in ended.stdout
     assert "ok      stdout" in ended.stdout
-    assert "1 of 16 checks failed" in ended.stdout
+    assert "1 of 17 checks failed" in ended.stdout

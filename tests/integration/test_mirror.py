@@ -18,9 +18,11 @@ from agents_memory.services.tag_proposals import MAX_OPEN, Outcome, Proposed, So
 from agents_memory.storage import registry
 from agents_memory.storage.connections import Database
 from agents_memory.storage.suggestions import Status
+from cold.passes.mirror import AGAIN_S, EVERY_S
+from cold.passes.mirror import Mirror as MirrorChore
 from tests.factories import Services, draft
 from tests.fakes import ManualClock
-from tests.integration.cold_daemons import query, value
+from tests.integration.cold_daemons import begin_term, query, value
 
 OCTOBER = datetime(2026, 10, 20, 12, tzinfo=UTC)
 
@@ -50,6 +52,10 @@ class Yard:
         [row] = await query(self.owner, "SELECT max(id) AS id FROM memories")
         await self.change("UPDATE memories SET occurred_at = $1 WHERE id = $2", OCTOBER, row["id"])
         return int(row["id"])
+
+    async def user(self) -> str:
+        [row] = await query(self.owner, "SELECT name FROM users WHERE id = $1", self.use.user_id)
+        return str(row["name"])
 
     async def change(self, sql: str, *arguments: Any) -> None:
         await query(self.owner, sql, *arguments)
@@ -298,3 +304,34 @@ async def test_proposals_do_not_flood_the_owner(yard: Yard) -> None:
 async def test_the_same_proposed_at_once_is_one_proposal(yard: Yard) -> None:
     done = await asyncio.gather(*(propose(yard, "harbor") for _ in range(4)))
     assert len({one.suggestion for one in done if isinstance(one, Proposed)}) == 1
+
+
+async def test_the_daemon_writes_the_pages_once_a_day(yard: Yard, cold_database: Database) -> None:
+    clock = ManualClock()
+    chore = MirrorChore(cold_database, clock, yard.root, user=await yard.user(), zone=UTC)
+    epoch = await begin_term(cold_database)
+    await yard.believe("Cranes are yellow.")
+    await chore.run(epoch)
+    first = yard.files()
+    assert "projects/harbor.md" in first
+    await yard.believe("Cranes are green.", project="quay")
+    await chore.run(epoch)
+    assert yard.files() == first
+    clock.advance(EVERY_S)
+    await chore.run(epoch)
+    assert "projects/quay.md" in yard.files()
+
+
+async def test_without_a_folder_that_takes_files_the_daemon_tries_again(
+    yard: Yard, cold_database: Database
+) -> None:
+    clock = ManualClock()
+    yard.root.write_text("a file of somebody")
+    chore = MirrorChore(cold_database, clock, yard.root, user=await yard.user(), zone=UTC)
+    epoch = await begin_term(cold_database)
+    await yard.believe("Cranes are yellow.")
+    await chore.run(epoch)
+    yard.root.unlink()
+    clock.advance(AGAIN_S)
+    await chore.run(epoch)
+    assert "projects/harbor.md" in yard.files()

@@ -26,7 +26,7 @@ from cold.stopping import Stop
 from cold.worker import Pace
 from tests.factories import NOON, Services, services
 from tests.fakes import ManualClock
-from tests.fixtures.language_model import BACKEND, ScriptedModel, failing
+from tests.fixtures.language_model import BACKEND, ScriptedModel, failing, verified
 from tests.integration.cold_daemons import LIMIT_S, FakeEmbedder, begin_term, query, value
 from tests.integration.patches import applied, apply
 
@@ -320,6 +320,25 @@ async def test_a_model_may_propose_to_drop_what_holds_no_more(desk: Desk) -> Non
     )
     found = await desk.proposed(models=model)
     assert found.content == "# Who\n- Sings.\n- I live in Linz."
+
+
+async def test_a_line_that_the_verifier_refutes_is_left_out_and_takes_nothing_away(
+    desk: Desk,
+) -> None:
+    await desk.write(USER, "- Lives in Graz.\n- Sings.")
+    await desk.use.say("I live in Linz now. My name is Mara.", occurred_at=NOON)
+    model = ScriptedModel(
+        librarian=lambda _: {
+            "lines": [
+                {"line": "I live in Linz.", "evidence": [1]},
+                {"line": "My name is Mara.", "evidence": [1]},
+            ],
+            "outdated": [1],
+        },
+        verify=lambda _: verified("contradicted", "supported"),
+    )
+    found = await desk.proposed(models=model)
+    assert found.content == "- Lives in Graz.\n- Sings.\n- My name is Mara."
 
 
 async def test_while_a_model_is_away_the_job_waits(desk: Desk) -> None:

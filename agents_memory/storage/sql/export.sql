@@ -19,8 +19,8 @@ WHERE $1::timestamptz IS NULL OR m.created_at >= $1 ORDER BY m.id
 -- name: export_memory
 -- Memories as they are now.
 SELECT m.id, m.version, u.name AS user, m.scope, m.subject, m.attribute, m.content, m.kind, m.importance, m.valence,
-    m.intensity, m.affect, m.trust, m.status, m.pinned, m.tags, m.resolved_at, m.superseded_by, m.platform, t.name AS project,
-    m.private, m.occurred_at, m.created_at, m.updated_at
+    m.intensity, m.affect, m.trust, m.status, m.pinned, m.tags, m.resolved_at, m.superseded_by, m.platform,
+    t.name AS project, m.private, m.occurred_at, m.created_at, m.updated_at
 FROM memories m JOIN users u ON u.id = m.user_id LEFT JOIN project_tags t ON t.id = m.p_tag
 WHERE $1::timestamptz IS NULL OR m.updated_at >= $1 ORDER BY m.id
 
@@ -71,8 +71,8 @@ WHERE $1::timestamptz IS NULL OR coalesce(p.decided_at, p.proposed_at) >= $1 ORD
 
 -- name: export_summary
 -- Summaries of archived messages and of parts of sessions; their messages are among the sources of their version.
-SELECT t.id, t.version, t.kind, t.session, u.name AS user, p.name AS project, t.platform, t.private, t.trust, t.status, t.content,
-    t.backend, t.began_at, t.ended_at, t.created_at, t.updated_at
+SELECT t.id, t.version, t.kind, t.session, u.name AS user, p.name AS project, t.platform, t.private, t.trust, t.status,
+    t.content, t.backend, t.began_at, t.ended_at, t.created_at, t.updated_at
 FROM tag_summaries t JOIN users u ON u.id = t.user_id LEFT JOIN project_tags p ON p.id = t.p_tag
 WHERE $1::timestamptz IS NULL OR t.updated_at >= $1 ORDER BY t.id
 

@@ -15,9 +15,8 @@ SELECT EXISTS (
       AND w.stage IN ('screen', 'embed', 'tag') AND w.parked_reason IS NULL)
 
 -- name: list_lines
--- What the speakers of a session said that is clear, in everyday search and in no summary of the
--- session, in the order in which it was said; the daemon's own helpers and what was only told for a memory are
--- left out.
+-- What the speakers of a session said that is clear, in everyday search and in no summary of the session, in the
+-- order in which it was said; sub-agents and what was only told for a memory are left out.
 SELECT m.id, m.role, s.p_tag, s.private, m.trust, coalesce(m.occurred_at, m.created_at) AS said_at,
     octet_length(m.message) AS bytes
 FROM messages m JOIN message_state s ON s.message_id = m.id

@@ -105,8 +105,8 @@ EXPLAIN (FORMAT JSON) SELECT FROM {table} v WHERE
 -- name: allow_index
 -- For this transaction: a wide search of the graph that goes on until enough rows pass the filters,
 -- and no plan that sorts everything instead, for the values given.
-SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
-    set_config('hnsw.max_scan_tuples', '100000', true), set_config('enable_seqscan', 'off', true),
+SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('hnsw.ef_search', $1, true),
+    set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.max_scan_tuples', '100000', true), set_config('enable_seqscan', 'off', true),
     set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)
 
 -- name: search_message_index (template)

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from agents_memory.domain.errors import Refusal
 from agents_memory.domain.fencing import escape
+from agents_memory.domain.persona import JOB
 from hot.app import App
 from hot.services import Services
 from hot.toolkit import make_tool
@@ -17,8 +18,6 @@ from hot.toolsets.mind.persona import SIDES, Dimension, PersonaRegenAnswer, rend
 
 if TYPE_CHECKING:
     from agents_memory.services.jobs import Asked
-
-JOB = "persona"
 
 DESCRIPTION = """\
 Propose what a page of the persona might say now: agent, user or shared. Changes nothing.

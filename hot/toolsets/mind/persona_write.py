@@ -38,7 +38,9 @@ def tool(app: App) -> Tool:
     async def persona_write(
         context: Context,
         dimension: Annotated[Dimension, Field(description=f"{SIDES}.")],
-        content: Annotated[str, Field(description="The whole page, at most 4000 characters.")],
+        content: Annotated[
+            str, Field(description=f"The whole page, at most {MAX_PERSONA_CHARS} characters.")
+        ],
         expected_version: Annotated[
             Count | None,
             Field(
@@ -65,16 +67,7 @@ def tool(app: App) -> Tool:
                 expected_version = app.session.shown.get(current.id)
                 if expected_version is None:
                     return await _shown(app, services, kind, unseen(kind, current))
-        said = app.session.draft(
-            Role.ASSISTANT,
-            "",
-            client_name(context),
-            platform=None,
-            model=None,
-            subagent=False,
-            subagent_model=None,
-            subagent_role=None,
-        )
+        said = app.session.draft(Role.ASSISTANT, "", client_name(context))
         done = await services.profiles.write(
             services.user_id,
             kind,

@@ -106,16 +106,7 @@ def tool(app: App) -> Tool:
         project = await project_for(app, services, p_tag)
         if isinstance(project, Refusal):
             return project
-        said = app.session.draft(
-            Role.ASSISTANT,
-            content,
-            client_name(context),
-            platform=None,
-            model=None,
-            subagent=False,
-            subagent_model=None,
-            subagent_role=None,
-        )
+        said = app.session.draft(Role.ASSISTANT, content, client_name(context))
         add = Add(
             subject or SUBJECT,
             content,

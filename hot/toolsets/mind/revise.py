@@ -87,16 +87,7 @@ def tool(app: App) -> Tool:
         if action == "delete":
             done = await knowledge.delete_memory(services.user_id, id, seen, tool=TOOL)
         else:
-            said = app.session.draft(
-                Role.ASSISTANT,
-                content or "",
-                client_name(context),
-                platform=None,
-                model=None,
-                subagent=False,
-                subagent_model=None,
-                subagent_role=None,
-            )
+            said = app.session.draft(Role.ASSISTANT, content or "", client_name(context))
             operation = _operation(id, action, content or "", tags or [], seen)
             done = await knowledge.revise(said, services.user_id, operation, tool=TOOL)
         if isinstance(done, Refusal):

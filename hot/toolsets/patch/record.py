@@ -37,16 +37,7 @@ def tool(app: App) -> Tool:
         context: Context,
         event: Annotated[Event, FromJson, Field(description="What was said, and by whom.")],
     ) -> RecordedAnswer | Refusal:
-        draft = app.session.draft(
-            Role(event.role),
-            event.content,
-            client_name(context),
-            platform=None,
-            model=None,
-            subagent=False,
-            subagent_model=None,
-            subagent_role=None,
-        )
+        draft = app.session.draft(Role(event.role), event.content, client_name(context))
         draft = replace(draft, occurred_at=aware(event.occurred_at, app.settings.time_zone))
         services = await app.services()
         stored = await services.events.record(draft, services.user_id, event.external_id)
