@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from datetime import tzinfo
 from pathlib import Path
 from typing import TypeVar
@@ -163,7 +163,9 @@ def seed(*, folder: str | None, as_json: bool) -> int:
     if isinstance(done, Refusal):
         return refused(done, as_json=as_json)
     if as_json:
-        emit_json({"ok": True, **_seeded(done.written, done.kept, done.patch_id)})
+        emit_json(
+            {"ok": True, "written": done.written, "kept": done.kept, "patch_id": done.patch_id}
+        )
     else:
         lines = [f"written  {kind}" for kind in done.written]
         lines += [f"kept     {kind} (it was there)" for kind in done.kept]
@@ -231,10 +233,6 @@ def _done(done: Written | Refusal, *, as_json: bool) -> int:
         head = f"{done.kind} is at version {done.version} (patch {done.patch_id})"
         emit_text(f"{head}\n\n{done.diff}".rstrip("\n"))
     return EXIT_OK
-
-
-def _seeded(written: Iterable[str], kept: Iterable[str], patch_id: int | None) -> dict[str, object]:
-    return {"written": list(written), "kept": list(kept), "patch_id": patch_id}
 
 
 def _never_written(kind: str) -> Refusal:

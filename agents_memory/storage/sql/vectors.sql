@@ -106,8 +106,9 @@ EXPLAIN (FORMAT JSON) SELECT FROM {table} v WHERE
 -- For this transaction: a wide search of the graph that goes on until enough rows pass the filters,
 -- and no plan that sorts everything instead, for the values given.
 SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('hnsw.ef_search', $1, true),
-    set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.max_scan_tuples', '100000', true), set_config('enable_seqscan', 'off', true),
-    set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)
+    set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.max_scan_tuples', '100000', true),
+    set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+    set_config('enable_sort', 'off', true)
 
 -- name: search_message_index (template)
 -- The nearest messages by the index: more chunks than are asked for, sorted again by their distance.
