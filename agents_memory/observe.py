@@ -45,28 +45,17 @@ class Action(StrEnum):
     LIBRARY = "library"
     UNLISTED = "unlisted"
 
-    DATABASE_STARTING = "database_starting"
     DATABASE_READY = "database_ready"
     DATABASE_LOST = "database_lost"
     DATABASE_BACK = "database_back"
-    DATABASE_STOPPED = "database_stopped"
     MIGRATION_APPLIED = "migration_applied"
-    SCHEMA_REFUSED = "schema_refused"
-    SERVICE_STARTED = "service_started"
-    SERVICE_FAILED = "service_failed"
 
-    MESSAGE_STORED = "message_stored"
-    PATCH_APPLIED = "patch_applied"
     PATCH_REFUSED = "patch_refused"
-    RECALL_ANSWERED = "recall_answered"
-    RECALL_DEGRADED = "recall_degraded"
     RECALL_UNLOGGED = "recall_unlogged"
-    BRIEF_BUILT = "brief_built"
     BRIEF_LATE = "brief_late"
     TOOL_ANSWERED = "tool_answered"
     TOOL_FAILED = "tool_failed"
 
-    EMBEDDER_READY = "embedder_ready"
     EMBEDDER_FAILED = "embedder_failed"
 
     MODEL_ASKED = "model_asked"

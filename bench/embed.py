@@ -34,7 +34,7 @@ from bench.insert import backends
 from bench.measure import MS, Stopwatch, cpu_seconds, machine, ratio
 from bench.pool import BenchPool, fresh_pool
 from bench.turns import example_drafts
-from cold.app import compose
+from cold.composition import compose
 from cold.leadership import Leadership
 from cold.stopping import Stop
 from cold.worker import Finish, Pace

@@ -24,7 +24,7 @@ from agents_memory.storage.model_calls import Ended
 from agents_memory.storage.notify import Hints
 from bench import report
 from bench.pool import fresh_pool
-from cold.app import compose
+from cold.composition import compose
 from cold.stopping import Stop
 from cold.worker import Finish, Pace, Worker
 

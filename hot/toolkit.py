@@ -178,11 +178,6 @@ async def serve(server: MCPServer[Any], requests: Requests, answers: Answers) ->
     await lowlevel.run(requests, answers, lowlevel.create_initialization_options())
 
 
-def tool_names(server: MCPServer[Any]) -> list[str]:
-    """The tools a server offers."""
-    return [tool.name for tool in server._tool_manager.list_tools()]
-
-
 def _unknown(name: str, known: Iterable[str]) -> str:
     shown = _short(name)
     close = difflib.get_close_matches(name[:60], list(known), 1)

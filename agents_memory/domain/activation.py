@@ -98,23 +98,6 @@ def trace_sum(ages_days: Sequence[float], weights: Sequence[float], d: float) ->
     )
 
 
-def exponential_sum(
-    ages_days: Sequence[float], weights: Sequence[float], half_life_days: float = HALF_LIFE_DAYS
-) -> float:
-    """Σ w·2^(−age/half-life): the rival that the evaluation compares with.
-
-    Ages in days and at least an hour. ValueError as for `trace_sum`, and for a half-life that is
-    not positive.
-    """
-    _check(ages_days, weights)
-    if not (math.isfinite(half_life_days) and half_life_days > 0.0):
-        raise ValueError(f"the half-life must be finite and positive, not {half_life_days}")
-    return sum(
-        weight * math.exp2(-max(MIN_AGE_DAYS, age) / half_life_days)
-        for age, weight in zip(ages_days, weights, strict=True)
-    )
-
-
 def activation(importance: float, affect: float, traces_sum: float) -> float:
     """importance · affect · Σ (Patina): importance 1 .. 10, affect as `affect_factor` gives it.
 

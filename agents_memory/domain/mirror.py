@@ -14,7 +14,7 @@ from agents_memory.domain.messages import Trust
 from agents_memory.domain.text import repair, truncate
 
 MAX_LINE_CHARS = 1_000
-"""Of one memory on a page; `memory show ID` has the rest."""
+"""Of one memory on a page; `memory get ID` has the rest."""
 
 MAKER = "mcp-agents-memory"
 

@@ -23,7 +23,7 @@ OWN_VALUES: Mapping[str, frozenset[str]] = {
     "actor": frozenset(("agent", "owner", "daemon", "cold/dedupe", "cold/librarian")),
     "tool": frozenset(
         (
-            *("manage_knowledge", "remember", "revise", "memory_apply"),
+            *("manage_knowledge", "remember", "digest", "revise", "memory_apply"),
             *("cli", "redact", "compare_memory", "librarian", "persona_write"),
         )
     ),

@@ -12,7 +12,6 @@ from agents_memory.storage.connections import Connection, Database
 
 MAX_DEPTH = 3
 MAX_ITEMS = 100
-DEFAULT_WEIGHT = 1.0
 
 
 @dataclass(frozen=True, slots=True)

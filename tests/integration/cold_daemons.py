@@ -16,7 +16,7 @@ from agents_memory.embedding.profiles import HASHING, Profile
 from agents_memory.embedding.protocol import Embedder, Vector
 from agents_memory.storage import leadership
 from agents_memory.storage.connections import Connection, Database
-from cold.app import compose
+from cold.composition import compose
 from cold.llm.port import LanguageModel
 from cold.passes.librarianship import Librarianship
 from cold.stopping import Stop

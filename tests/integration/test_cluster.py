@@ -17,7 +17,7 @@ from agents_memory.services.redacting import Redacting, Report
 from agents_memory.storage import summaries
 from agents_memory.storage.connections import Database
 from agents_memory.storage.summaries import SummaryView
-from cold.app import compose
+from cold.composition import compose
 from cold.fence import fenced
 from cold.llm.port import Why
 from cold.passes.cluster import Cluster

@@ -8,8 +8,9 @@ import pytest
 from agents_memory.storage import leadership, work
 from agents_memory.storage.connections import Database
 from agents_memory.storage.leadership import lock_key
-from cold.app import WORK_LEFT, compose
+from cold.app import WORK_LEFT
 from cold.beat import EVERY_S, Beat
+from cold.composition import compose
 from cold.stopping import Stop, first
 from cold.worker import Finish, Pace, Worker
 from tests.conftest import Pool

@@ -22,7 +22,7 @@ from agents_memory.services.upkeep import Upkeep
 from agents_memory.storage import traces, work
 from agents_memory.storage import use as uses
 from agents_memory.storage.connections import Database
-from cold.app import compose
+from cold.composition import compose
 from cold.fence import fenced
 from cold.guard import Done
 from cold.passes.observe_use import ObserveUse

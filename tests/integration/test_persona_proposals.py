@@ -19,7 +19,7 @@ from agents_memory.services.redacting import Redacting, Report
 from agents_memory.storage import profiles
 from agents_memory.storage.connections import Database
 from agents_memory.storage.proposals import Proposal, Status
-from cold.app import compose
+from cold.composition import compose
 from cold.llm.port import Why
 from cold.passes.persona import BAD_ANSWERS
 from cold.stopping import Stop

@@ -20,7 +20,7 @@ from agents_memory.storage import work
 from agents_memory.storage.connections import Database
 from agents_memory.storage.leadership import lock_key
 from agents_memory.storage.work import State
-from cold.app import compose
+from cold.composition import compose
 from cold.llm.opening import open_models
 from cold.llm.port import LanguageModel
 from cold.stopping import Stop

@@ -64,7 +64,7 @@ def test_an_event_is_one_json_line_with_time_level_and_action(lines: Any) -> Non
 
 def test_content_is_left_out_whatever_its_field_is_called(lines: Any) -> None:
     named = ("text", "message_text", "content", "query", "password", "url", "title", "anything")
-    log.info(Action.MESSAGE_STORED, id=7, **dict.fromkeys(named, CONTENT))
+    log.info(Action.PASS_DONE, id=7, **dict.fromkeys(named, CONTENT))
     (line,) = lines()
     assert CONTENT not in json.dumps(line)
     assert line["id"] == 7
@@ -75,7 +75,7 @@ def test_content_is_left_out_whatever_its_field_is_called(lines: Any) -> None:
     "value", [[CONTENT], {CONTENT: 1}, (1, CONTENT), CONTENT.encode(), object(), [[CONTENT]]]
 )
 def test_content_inside_other_values_is_left_out(lines: Any, value: object) -> None:
-    log.info(Action.MESSAGE_STORED, ids=value)
+    log.info(Action.PASS_DONE, ids=value)
     (line,) = lines()
     assert line["left_out"] == "ids"
     assert "Mimi" not in json.dumps(line)

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Refusal
 from hot.answers import Citation, CitedAnswer
 from hot.app import App
+from hot.hints import ADDS
 from hot.present import render_cited
 from hot.toolkit import make_tool
 from hot.toolsets.arguments import ItemIds
@@ -51,10 +51,5 @@ def tool(app: App) -> Tool:
         render=render_cited,
         title="Cite what was used",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=False,
-            idempotent_hint=False,
-            open_world_hint=False,
-        ),
+        annotations=ADDS,
     )

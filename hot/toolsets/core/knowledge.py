@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Code, Refusal
@@ -14,6 +13,7 @@ from agents_memory.domain.messages import Role
 from agents_memory.domain.text import is_blank
 from hot.answers import KnowledgeAnswer
 from hot.app import App
+from hot.hints import CHANGES
 from hot.present import render_knowledge
 from hot.services import Services
 from hot.toolkit import client_name, make_tool
@@ -150,12 +150,7 @@ def tool(app: App) -> Tool:
         render=render_knowledge,
         title="Remember, correct or forget",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=True,
-            idempotent_hint=False,
-            open_world_hint=False,
-        ),
+        annotations=CHANGES,
     )
 
 

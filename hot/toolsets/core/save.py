@@ -4,13 +4,13 @@ from typing import Annotated, Literal
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Refusal
 from agents_memory.domain.messages import Queued, Role
 from hot.answers import SavedAnswer
 from hot.app import App
+from hot.hints import ADDS
 from hot.present import render_saved
 from hot.toolkit import client_name, make_tool
 from hot.toolsets.arguments import (
@@ -108,10 +108,5 @@ def tool(app: App) -> Tool:
         render=render_saved,
         title="Save one turn of the conversation",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=False,
-            idempotent_hint=False,
-            open_world_hint=False,
-        ),
+        annotations=ADDS,
     )

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.dates import DateRange, parse_date_range
@@ -14,6 +13,7 @@ from agents_memory.domain.tags import normalise_tag
 from agents_memory.domain.text import repair
 from hot.answers import Here, SearchAnswer
 from hot.app import App
+from hot.hints import READS
 from hot.present import render_search
 from hot.session import platform_name
 from hot.toolkit import client_name, make_tool
@@ -148,9 +148,7 @@ def tool(app: App) -> Tool:
         render=render_search,
         title="Search the shared memory",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        ),
+        annotations=READS,
     )
 
 

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Refusal
 from hot.answers import StartupAnswer
 from hot.app import App
+from hot.hints import READS
 from hot.present import render_startup
 from hot.toolkit import client_name, make_tool
 from hot.toolsets.arguments import Count
@@ -65,7 +65,5 @@ def tool(app: App) -> Tool:
         render=render_startup,
         title="Brief for a new session",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        ),
+        annotations=READS,
     )

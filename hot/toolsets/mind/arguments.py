@@ -27,6 +27,23 @@ def _in_words(range_in_words: str) -> BeforeValidator:
 VALENCE_RANGE = "from -1 (bad) to 1 (good)"
 INTENSITY_RANGE = "from 0 (calm) to 1 (strong)"
 
+
+def affect_problems(
+    valence: float | None, intensity: float | None, *, needed: bool = False
+) -> list[str]:
+    """What is wrong with an affect, in words; NaN is in no range."""
+    problems = []
+    for name, value, lowest, said in (
+        ("valence", valence, -1, VALENCE_RANGE),
+        ("intensity", intensity, 0, INTENSITY_RANGE),
+    ):
+        if value is None:
+            problems += [f"{name} is needed: a number {said}"] if needed else []
+        elif not lowest <= value <= 1:
+            problems.append(f"{name} goes {said}, and {value:g} is no number between them")
+    return problems
+
+
 # Bounds are checked by the tool, so that what is out of them is refused in words.
 Number = Annotated[float, BeforeValidator(_no_truth_value)]
 Valence = Annotated[float, _in_words(VALENCE_RANGE)]

@@ -5,22 +5,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.text import is_blank
 from hot.app import App
+from hot.hints import ADDS
 from hot.services import Services
 from hot.toolkit import client_name, make_tool
 from hot.toolsets.arguments import Count, ItemId
 from hot.toolsets.filing import project_for
 from hot.toolsets.mind.arguments import (
-    INTENSITY_RANGE,
-    VALENCE_RANGE,
     Intensity,
     Valence,
     Words,
+    affect_problems,
 )
 from hot.toolsets.mind.digested import DigestAnswer, Digested, notes, render_digest
 from hot.toolsets.mind.views import memory_of
@@ -118,12 +117,7 @@ def tool(app: App) -> Tool:
         render=render_digest,
         title="Digest a text",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=False,
-            idempotent_hint=False,
-            open_world_hint=False,
-        ),
+        annotations=ADDS,
     )
 
 
@@ -179,16 +173,13 @@ def _wrong(
     intensity: float | None,
     importance: int | None,
 ) -> Refusal | None:
-    """What keeps it from being asked for, before anything is stored; NaN is in no range."""
+    """What keeps it from being asked for, before anything is stored."""
     problems = []
     if (text is None) == (job_id is None):
         problems.append("give text, or the job_id of a text that you handed over before")
     elif text is not None and is_blank(text):
         problems.append("text is empty: hand over what is to be digested")
-    if valence is not None and not -1 <= valence <= 1:
-        problems.append(f"valence goes {VALENCE_RANGE}")
-    if intensity is not None and not 0 <= intensity <= 1:
-        problems.append(f"intensity goes {INTENSITY_RANGE}")
+    problems += affect_problems(valence, intensity)
     if importance is not None and not 1 <= importance <= 10:
         problems.append("importance goes from 1 to 10")
     if not problems:

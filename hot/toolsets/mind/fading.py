@@ -4,11 +4,11 @@ from typing import Annotated
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Refusal
 from hot.app import App
+from hot.hints import READS
 from hot.toolkit import make_tool
 from hot.toolsets.arguments import Count
 from hot.toolsets.mind.answers import Fading, FadingAnswer
@@ -56,7 +56,5 @@ def tool(app: App) -> Tool:
         render=render_fading,
         title="Find what fades",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        ),
+        annotations=READS,
     )

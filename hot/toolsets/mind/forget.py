@@ -2,10 +2,10 @@
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 
 from agents_memory.domain.errors import Refusal
 from hot.app import App
+from hot.hints import SETS
 from hot.toolkit import make_tool
 from hot.toolsets.mind.answers import ForgetAnswer
 from hot.toolsets.mind.present import render_forget
@@ -40,10 +40,5 @@ def tool(app: App) -> Tool:
         render=render_forget,
         title="Recompute what fades",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=False,
-            idempotent_hint=True,
-            open_world_hint=False,
-        ),
+        annotations=SETS,
     )

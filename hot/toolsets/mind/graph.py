@@ -4,11 +4,11 @@ from typing import Annotated
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Refusal
 from hot.app import App
+from hot.hints import READS
 from hot.toolkit import make_tool
 from hot.toolsets.arguments import Count, ItemId
 from hot.toolsets.items import item_of
@@ -62,7 +62,5 @@ def tool(app: App) -> Tool:
         render=render_graph,
         title="Show what is linked",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        ),
+        annotations=READS,
     )

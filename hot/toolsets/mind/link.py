@@ -4,12 +4,12 @@ from typing import Annotated
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.edges import EdgeKind
 from agents_memory.domain.errors import Refusal
 from hot.app import App
+from hot.hints import SETS
 from hot.toolkit import make_tool
 from hot.toolsets.arguments import ItemId
 from hot.toolsets.mind.answers import LinkAnswer
@@ -21,10 +21,9 @@ DESCRIPTION = """\
 Link two items (memories, messages or summaries), so that recalling one brings up the other.
 
 Call it when you see that one thing belongs to, explains, contradicts or follows another. The edge \
-goes from what is, to what it is that for: {"from_id": 17, "to_id": 42, "kind": "supports"} says \
-that 17 supports 42. Circles are fine; an item is not linked to itself.
+goes from what is, to what it is that for. Circles are fine; an item is not linked to itself.
 
-Example: {"from_id": 17, "to_id": 42, "kind": "causes", "weight": 0.8}.
+Example: {"from_id": 17, "to_id": 42, "kind": "supports", "weight": 0.8}: 17 supports 42.
 
 Returns the edge, and `was`, its weight before, if it stood already."""
 
@@ -54,10 +53,5 @@ def tool(app: App) -> Tool:
         render=render_link,
         title="Link two items",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=False,
-            idempotent_hint=True,
-            open_world_hint=False,
-        ),
+        annotations=SETS,
     )

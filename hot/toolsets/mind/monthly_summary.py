@@ -4,7 +4,6 @@ from typing import Annotated
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Refusal
@@ -12,6 +11,7 @@ from agents_memory.domain.fencing import escape, fence
 from agents_memory.domain.text import truncate
 from hot.answers import NOTICE, Answer
 from hot.app import App
+from hot.hints import SETS
 from hot.present import named
 from hot.toolkit import make_tool
 from hot.toolsets.mind.mirrored import UNSET, Files, files_of, render_files
@@ -71,12 +71,7 @@ def tool(app: App) -> Tool:
         render=render_month,
         title="Sum up a month",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=False,
-            idempotent_hint=True,
-            open_world_hint=False,
-        ),
+        annotations=SETS,
     )
 
 

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Refusal
 from agents_memory.domain.fencing import escape
 from agents_memory.domain.persona import JOB
 from hot.app import App
+from hot.hints import ADDS
 from hot.services import Services
 from hot.toolkit import make_tool
 from hot.toolsets.arguments import ItemId
@@ -63,12 +63,7 @@ def tool(app: App) -> Tool:
         render=render_regen,
         title="Propose a page of the persona",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=False,
-            idempotent_hint=False,
-            open_world_hint=False,
-        ),
+        annotations=ADDS,
     )
 
 

@@ -5,27 +5,26 @@ from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Refusal
 from agents_memory.domain.fencing import escape
 from agents_memory.domain.persona import MAX_PERSONA_CHARS
 from hot.app import App
+from hot.hints import SETS
 from hot.services import Services
 from hot.toolkit import client_name, make_tool
 from hot.toolsets.arguments import Count, ItemIds
 from hot.toolsets.mind.persona import SIDES, Dimension, PersonaWriteAnswer, render_write
 
-DESCRIPTION = f"""\
+DESCRIPTION = """\
 Write one page of the persona anew: agent, user or shared. It is shown whenever anybody wakes.
 
-Call it when the user asks you to change who you are, what you know of them, or what the two of \
-you have become. The page is replaced as a whole, so pass all that still holds; older versions are \
-kept, and the user can bring any of them back. At most {MAX_PERSONA_CHARS} characters of Markdown.
+Call it when the user asks you to change one. The page is replaced as a whole, so pass all that \
+still holds; the user can bring any older version back.
 
-Examples: {{"dimension": "agent", "content": "- Is called Iris.\\n- Answers in German."}}; \
-{{"dimension": "shared", "content": "…", "expected_version": 3}}.
+Examples: {"dimension": "agent", "content": "- Is called Iris.\\n- Answers in German."}; \
+{"dimension": "shared", "content": "…", "expected_version": 3}.
 
 Returns version, patch_id and the diff. VERSION_CONFLICT means that you have not seen the page as \
 it stands: read `current`, keep what holds, and pass its version. What you write counts as your \
@@ -39,7 +38,10 @@ def tool(app: App) -> Tool:
         context: Context,
         dimension: Annotated[Dimension, Field(description=f"{SIDES}.")],
         content: Annotated[
-            str, Field(description=f"The whole page, at most {MAX_PERSONA_CHARS} characters.")
+            str,
+            Field(
+                description=f"The whole page in Markdown, at most {MAX_PERSONA_CHARS} characters."
+            ),
         ],
         expected_version: Annotated[
             Count | None,
@@ -95,12 +97,7 @@ def tool(app: App) -> Tool:
         render=render_write,
         title="Write a page of the persona",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=False,
-            idempotent_hint=True,
-            open_world_hint=False,
-        ),
+        annotations=SETS,
     )
 
 

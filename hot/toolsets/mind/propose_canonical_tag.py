@@ -4,13 +4,13 @@ from typing import Annotated, Literal
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Refusal
 from agents_memory.domain.fencing import escape, fence
 from hot.answers import NOTICE, Answer, Part
 from hot.app import App
+from hot.hints import SETS
 from hot.present import named, plain
 from hot.toolkit import make_tool
 
@@ -90,12 +90,7 @@ def tool(app: App) -> Tool:
         render=render_proposal,
         title="Propose a tag",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=False,
-            idempotent_hint=True,
-            open_world_hint=False,
-        ),
+        annotations=SETS,
     )
 
 

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.filters import Filters
 from hot.app import App
+from hot.hints import READS
 from hot.toolkit import client_name, make_tool
 from hot.toolsets.arguments import Count, FromJson
 from hot.toolsets.mind.answers import RecallAnswer
@@ -132,7 +132,5 @@ def tool(app: App) -> Tool:
         render=render_recall,
         title="Recall",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        ),
+        annotations=READS,
     )

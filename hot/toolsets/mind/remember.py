@@ -4,25 +4,24 @@ from typing import Annotated
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.fencing import escape
 from agents_memory.domain.text import is_blank
 from hot.app import App
+from hot.hints import ADDS
 from hot.toolkit import client_name, make_tool
 from hot.toolsets.arguments import Count, ItemIds
 from hot.toolsets.conflicts import shown_refusal
 from hot.toolsets.filing import project_for
 from hot.toolsets.mind.answers import RememberAnswer
 from hot.toolsets.mind.arguments import (
-    INTENSITY_RANGE,
-    VALENCE_RANGE,
     Intensity,
     MemoryKind,
     Valence,
     Words,
+    affect_problems,
 )
 from hot.toolsets.mind.present import render_remember
 
@@ -31,13 +30,11 @@ TOOL = "remember"
 DESCRIPTION = """\
 Remember one lasting statement, with how much it matters and how it felt.
 
-Call it when something is worth keeping: a fact, a preference, a decision, a promise, a milestone. \
-One statement a call, in a full sentence that makes sense years later. valence and intensity are \
-never left out: without them nothing is written.
+Call it when something is worth keeping: one statement a call, in a full sentence that makes sense \
+years later. valence and intensity are never left out: without them nothing is written.
 
-Examples: {"content": "Mara was promised the harbour photos.", "kind": "promise", "importance": 7, \
-"valence": 0.7, "intensity": 0.3}; {"content": "The harbor release broke twice on Friday.", \
-"valence": -0.6, "intensity": 0.85, "tags": ["release"]}.
+Example: {"content": "Mara was promised the harbour photos.", "kind": "promise", "importance": 7, \
+"valence": 0.7, "intensity": 0.3, "tags": ["harbour"]}.
 
 Returns memory_id, version and `outcome`: add; support when a memory said the same already, which \
 now rests on these words too; supersede when one about the same subject and attribute said \
@@ -149,30 +146,18 @@ def tool(app: App) -> Tool:
         render=render_remember,
         title="Remember",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=False,
-            idempotent_hint=False,
-            open_world_hint=False,
-        ),
+        annotations=ADDS,
     )
 
 
 def _wrong(
     content: str, valence: float | None, intensity: float | None, importance: int
 ) -> Refusal | None:
-    """What keeps it from being written, before anything is stored; NaN is in no range."""
+    """What keeps it from being written, before anything is stored."""
     problems = []
     if is_blank(content):
         problems.append("content is empty: say what is to be remembered")
-    for name, value, lowest, said in (
-        ("valence", valence, -1, VALENCE_RANGE),
-        ("intensity", intensity, 0, INTENSITY_RANGE),
-    ):
-        if value is None:
-            problems.append(f"{name} is needed: a number {said}")
-        elif not lowest <= value <= 1:
-            problems.append(f"{name} goes {said}, and {value:g} is no number between them")
+    problems += affect_problems(valence, intensity, needed=True)
     if not 1 <= importance <= 10:
         problems.append("importance goes from 1 to 10")
     if not problems:

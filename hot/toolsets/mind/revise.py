@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.fencing import escape
 from agents_memory.domain.text import is_blank
 from hot.app import App
+from hot.hints import CHANGES
 from hot.toolkit import client_name, make_tool
 from hot.toolsets.arguments import ItemId
 from hot.toolsets.conflicts import shown_refusal
@@ -33,7 +33,7 @@ Call it when a promise was kept or dropped, when a statement holds no longer, or
 asks to keep something in view or to forget it. recall shows the id.
 
 Examples: {"id": 17, "action": "resolve"}; {"id": 17, "action": "supersede", "content": "Mara \
-lives in Lisbon."}; {"id": 17, "action": "retag", "tags": ["home"]}; {"id": 17, "action": "delete"}.
+lives in Lisbon."}; {"id": 17, "action": "retag", "tags": ["home"]}.
 
 Returns id, version, patch_id, the state after it and the `diff`; `note` and no patch_id when it \
 was so already. delete archives: the memory is recalled no more; delete once more and it is \
@@ -106,12 +106,7 @@ def tool(app: App) -> Tool:
         render=render_revise,
         title="Revise a memory",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=True,
-            idempotent_hint=False,
-            open_world_hint=False,
-        ),
+        annotations=CHANGES,
     )
 
 

@@ -2,10 +2,10 @@
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 
 from agents_memory.domain.errors import Refusal
 from hot.app import App
+from hot.hints import READS
 from hot.toolkit import make_tool
 from hot.toolsets.mind.answers import StatusAnswer
 from hot.toolsets.mind.present import render_status
@@ -41,7 +41,5 @@ def tool(app: App) -> Tool:
         render=render_status,
         title="State of the memory",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        ),
+        annotations=READS,
     )

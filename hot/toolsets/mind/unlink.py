@@ -4,12 +4,12 @@ from typing import Annotated
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.edges import EdgeKind
 from agents_memory.domain.errors import Refusal
 from hot.app import App
+from hot.hints import REMOVES
 from hot.toolkit import make_tool
 from hot.toolsets.arguments import ItemId
 from hot.toolsets.mind.answers import UnlinkAnswer
@@ -48,10 +48,5 @@ def tool(app: App) -> Tool:
         render=render_unlink,
         title="Unlink two items",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=True,
-            idempotent_hint=True,
-            open_world_hint=False,
-        ),
+        annotations=REMOVES,
     )

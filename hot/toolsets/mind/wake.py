@@ -2,10 +2,10 @@
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 
 from agents_memory.domain.errors import Refusal
 from hot.app import App
+from hot.hints import READS
 from hot.toolkit import client_name, make_tool
 from hot.toolsets.mind.answers import WakeAnswer
 from hot.toolsets.mind.present import render_wake
@@ -39,7 +39,5 @@ def tool(app: App) -> Tool:
         render=render_wake,
         title="Wake up",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        ),
+        annotations=READS,
     )

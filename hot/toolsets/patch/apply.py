@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Refusal
 from hot.app import App
+from hot.hints import CHANGES
 from hot.toolkit import client_name, make_tool
 from hot.toolsets.arguments import FromJson
 from hot.toolsets.conflicts import shown_refusal
@@ -66,12 +66,7 @@ def tool(app: App) -> Tool:
         render=render_applied,
         title="Change memories by a patch",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=True,
-            idempotent_hint=False,
-            open_world_hint=False,
-        ),
+        annotations=CHANGES,
     )
 
 

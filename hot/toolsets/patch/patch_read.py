@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Refusal
 from agents_memory.domain.fencing import escape
 from hot.app import App
+from hot.hints import READS
 from hot.toolkit import make_tool
 from hot.toolsets.arguments import ItemId
 from hot.toolsets.patch.answers import PatchAnswer, PatchOperation
@@ -45,9 +45,7 @@ def tool(app: App) -> Tool:
         render=render_patch,
         title="Read one patch",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        ),
+        annotations=READS,
     )
 
 

@@ -5,12 +5,12 @@ from typing import Annotated
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Refusal
 from agents_memory.domain.messages import Role
 from hot.app import App
+from hot.hints import ADDS
 from hot.toolkit import client_name, make_tool
 from hot.toolsets.arguments import FromJson
 from hot.toolsets.patch.answers import RecordedAnswer
@@ -57,10 +57,5 @@ def tool(app: App) -> Tool:
         render=render_recorded,
         title="Record an event as evidence",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=False,
-            idempotent_hint=False,
-            open_world_hint=False,
-        ),
+        annotations=ADDS,
     )

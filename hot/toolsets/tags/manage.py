@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.fencing import escape
 from hot.app import App
+from hot.hints import CHANGES
 from hot.toolkit import make_tool
 from hot.toolsets.arguments import Count, ItemId
 from hot.toolsets.tags.answers import Suggested, Tag, TagsAnswer
@@ -118,12 +118,7 @@ def tool(app: App) -> Tool:
         render=render_tags,
         title="Keep the registry of projects",
         description=DESCRIPTION,
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=True,
-            idempotent_hint=False,
-            open_world_hint=False,
-        ),
+        annotations=CHANGES,
     )
 
 

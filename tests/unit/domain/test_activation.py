@@ -17,7 +17,6 @@ from agents_memory.domain.activation import (
     activation,
     affect_factor,
     decay_of,
-    exponential_sum,
     trace_sum,
 )
 from agents_memory.domain.memories import Kind
@@ -78,7 +77,6 @@ def test_traces_decay_by_a_power_of_their_age() -> None:
 @pytest.mark.parametrize("age", [0.0, MIN_AGE_DAYS / 2, -400.0, MIN_AGE_DAYS])
 def test_what_is_younger_than_an_hour_or_to_come_counts_as_an_hour_old(age: float) -> None:
     assert trace_sum([age], [1.0], 0.5) == pytest.approx(24**0.5)
-    assert exponential_sum([age], [1.0]) == exponential_sum([MIN_AGE_DAYS], [1.0])
 
 
 def test_promises_hold_until_resolved_and_milestones_for_ever() -> None:
@@ -93,10 +91,6 @@ def test_promises_hold_until_resolved_and_milestones_for_ever() -> None:
 def test_every_kind_has_its_exponent() -> None:
     assert set(DECAY_BY_KIND) == {*Kind, MESSAGE}
     assert all(0 <= d <= 1 for d in DECAY_BY_KIND.values())
-
-
-def test_the_rival_halves_with_each_half_life() -> None:
-    assert exponential_sum([30.0, 60.0], [1.0, 1.0], 30.0) == pytest.approx(0.75)
 
 
 def test_activation_is_a_product() -> None:
@@ -125,8 +119,3 @@ def test_numbers_that_mean_nothing_are_refused(
 def test_an_importance_out_of_range_is_refused(importance: float) -> None:
     with pytest.raises(ValueError, match="from 1 to 10"):
         activation(importance, 1.0, 1.0)
-
-
-def test_a_half_life_of_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match="half-life"):
-        exponential_sum([1.0], [1.0], 0.0)

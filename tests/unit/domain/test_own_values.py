@@ -2,7 +2,7 @@
 
 from agents_memory.domain.own_values import CLIENTS, OWN_VALUES, is_own
 from agents_memory.domain.patches import Add
-from agents_memory.services import conversations, events, knowledge, profiles
+from agents_memory.services import conversations, digesting, events, knowledge, profiles
 from agents_memory.settings.capturing import CAPTURE_CLIENTS
 from agents_memory.storage import erasing
 from cold.passes import alias_suggestions, duplicates, librarian
@@ -26,7 +26,7 @@ def test_every_value_that_a_writer_of_ours_uses_is_listed() -> None:
         },
         "tool": {
             knowledge.TOOL, operations.TOOL, remember.TOOL, revise.TOOL, profiles.AGENT.tool,
-            "cli", "redact", "compare_memory", "librarian",
+            digesting.KIND, "cli", "redact", "compare_memory", "librarian",
         },
     }  # fmt: skip
     for field, values in written.items():

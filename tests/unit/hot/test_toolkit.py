@@ -19,7 +19,7 @@ from agents_memory.domain.errors import (
     SchemaMismatch,
 )
 from hot.answers import Answer
-from hot.toolkit import briefing_middleware, client_name, make_tool, tool_names
+from hot.toolkit import briefing_middleware, client_name, make_tool
 from hot.toolsets.arguments import Count, ItemIds
 from tests.unit.hot.conftest import text_of
 
@@ -188,11 +188,6 @@ async def test_nulls_are_not_sent(era: str) -> None:
 async def test_an_unknown_tool_is_a_tool_error(era: str) -> None:
     async with Client(server_of(), mode=era) as client:
         assert (await client.call_tool("no_such_tool", {})).is_error
-
-
-def test_the_sdk_still_tells_which_tools_there_are() -> None:
-    """Fails loudly when an upgrade of the SDK moves what only the toolkit touches."""
-    assert tool_names(server_of()) == ["listen"]
 
 
 json_values = st.recursive(
