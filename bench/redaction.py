@@ -1,6 +1,6 @@
 """How many secrets redaction takes out, how much else it changes, and how long it takes.
 
-    python -m bench.redaction [--seed N] [--show tune|held|both] [--folder DIR …]
+    python -m bench.redaction [--seed N] [--show tune|held|both|new] [--folder DIR …]
 
 The set is `bench.redaction_set`. A secret is taken out when no 12 characters of it in a row are
 left; `kept` is the share of the words around secrets that survive. `--show` names the shapes of one
@@ -18,7 +18,7 @@ from typing import Any
 from agents_memory.domain.redaction import redact
 from bench import report
 from bench.measure import MS, Stopwatch, machine, percentile
-from bench.redaction_set import HALVES, SEED, TURN_BYTES, Case, cases
+from bench.redaction_set import HALVES, NEW, SEED, TURN_BYTES, Case, cases, new_cases
 
 ROUNDS = 5
 TEXTS = frozenset(
@@ -93,11 +93,12 @@ def main() -> None:
     """Measures both halves, by class and together."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=SEED, help="other random parts")
-    parser.add_argument("--show", choices=(*HALVES, "both"), help="what was judged wrongly")
+    parser.add_argument("--show", choices=(*HALVES, "both", NEW), help="what was judged wrongly")
     parser.add_argument("--folder", type=Path, nargs="*", default=[], help="text without secrets")
     options = parser.parse_args()
     everything = cases(options.seed)
-    mistakes = {id(case) for case in everything if wrong(case)}
+    new = new_cases(options.seed)
+    mistakes = {id(case) for case in (*everything, *new) if wrong(case)}
     figures: dict[str, Any] = {}
     for what, labelled in (("recall", True), ("changed", False)):
         chosen = [case for case in everything if bool(case.secrets) == labelled]
@@ -107,6 +108,10 @@ def main() -> None:
             some = [case for case in chosen if half in (case.half, "both")]
             rows.append(tell(f"all: {half}", some, mistakes))
             figures[f"{half}_{what}"] = round(rows[-1][3], 4)
+        rows.append(
+            tell("all: new", [case for case in new if bool(case.secrets) == labelled], mistakes)
+        )
+        figures[f"new_{what}"] = round(rows[-1][3], 4)
         report.table(("class", "texts", "wrong", what), rows)
     words = [kept(case) for case in everything if case.secrets]
     figures["kept"] = round(sum(left for _, left in words) / sum(said for said, _ in words), 4)
@@ -115,7 +120,7 @@ def main() -> None:
     figures |= {"turns": len(turns), **watch.milliseconds()}
     for share in (50, 95):
         figures[f"p{share}_cpu_ms"] = round(MS * percentile(watch.cpu, share / 100), 3)
-    for case in everything:
+    for case in (*everything, *new):
         if id(case) in mistakes and options.show in (case.half, "both"):
             said = case.text if len(case.text) < 200 else f"… {case.shape} …"
             report.note(f"{'LEFT' if case.secrets else 'CHANGED'} {case.name}: {said!r}")

@@ -3,7 +3,8 @@
     python -m bench.redaction_set > set.jsonl
 
 The set is the same for the same seed. Texts of one `shape` are in one half, so what is learnt from
-`tune` has not seen the shapes of `held`.
+`tune` has not seen the shapes of `held`. The part `new` was written when the rules had been mended
+by both.
 """
 
 import json
@@ -21,8 +22,10 @@ from bench.redaction_parts import PARTS, VALUES
 
 SEED = 20261130
 HALVES = ("tune", "held")
+NEW = "new"
 TURN_BYTES = 2048
 TEXTS = tomllib.loads(Path(__file__).with_name("redaction_texts.toml").read_text("utf-8"))
+NEW_TEXTS = tomllib.loads(Path(__file__).with_name("redaction_new.toml").read_text("utf-8"))
 WINDOW = 12  # so many characters of a secret in a row are a leak
 
 
@@ -49,6 +52,26 @@ def cases(number: int = SEED) -> list[Case]:
     """All of them, secrets first."""
     rng = Random(number)
     return [*_tokens(rng), *_blocks(rng), *_wrapped(rng), *_shapes(rng), *_lookalikes(rng)]
+
+
+def new_cases(number: int = SEED) -> list[Case]:
+    """Those of the part `new`, each shape once and by itself, secrets first."""
+    rng = Random(number)
+    secrets, lookalikes = NEW_TEXTS["secrets"].items(), NEW_TEXTS["lookalikes"].items()
+    return [
+        *(_new_secret(rng, name, shape) for name, shapes in secrets for shape in shapes),
+        *(
+            Case(name, text, NEW, _filled(rng, text))
+            for name, texts in lookalikes
+            for text in texts
+        ),
+    ]
+
+
+def _new_secret(rng: Random, name: str, shape: str) -> Case:
+    kind, text = shape.split("|", 1)
+    secret = VALUES[kind](rng)
+    return Case(name, text, NEW, text.format(secret), (secret,))
 
 
 def _tokens(rng: Random) -> Iterator[Case]:
@@ -150,7 +173,7 @@ def turn(rng: Random, passage: str) -> str:
 
 def main() -> None:
     """Writes the set as JSON lines."""
-    for case in cases():
+    for case in (*cases(), *new_cases()):
         sys.stdout.write(json.dumps(asdict(case), ensure_ascii=False) + "\n")
 
 

@@ -5,7 +5,7 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 
-from agents_memory.clock import SystemClock
+from agents_memory.clock import Clock, DatabaseClock, SystemClock
 from agents_memory.domain.errors import ConfigurationError, MemoryFault
 from agents_memory.embedding.opening import open_embedders
 from agents_memory.observe import Action, configure, get_logger
@@ -111,8 +111,8 @@ async def _serve(
     opened = await stop.race(open_pool(settings, "cold", application=APPLICATION, hold=not kept))
     models: LanguageModel = Rules()
     try:
-        models = _open_models(settings, opened.database)
-        clock = SystemClock()
+        clock = DatabaseClock(SystemClock())
+        models = _open_models(settings, opened.database, clock)
         worker = compose(
             opened.database,
             embedders,
@@ -142,6 +142,7 @@ async def _serve(
             holder=settings.device_name,
             wait=not (options.exit_if_held or options.once),
             standing_by=lambda: notifier.ready("stands by"),
+            set_clock=clock.set,
         )
 
         async def lead(epoch: int) -> Finish:
@@ -169,13 +170,13 @@ async def _serve(
             await embedder.close()
 
 
-def _open_models(settings: Settings, database: Database) -> LanguageModel:
+def _open_models(settings: Settings, database: Database, clock: Clock) -> LanguageModel:
     if not settings.names_models:
         return Rules()
     # Here, because most pools have none, and it takes its share of the start.
     from cold.llm.opening import open_models
 
-    return open_models(settings, database, SystemClock())
+    return open_models(settings, database, clock)
 
 
 async def _account_for(database: Database, worker: Worker, finish: Finish) -> int:

@@ -1,6 +1,7 @@
 """Every pass and chore of this version, put together to a worker."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from agents_memory.clock import Clock
 from agents_memory.domain.activation import INFERRED, TRACE_WEIGHTS
@@ -28,7 +29,7 @@ from cold.passes.mirror import Mirror
 from cold.passes.missing_vectors import MissingVectors
 from cold.passes.observe_use import ObserveUse
 from cold.passes.persona import Persona
-from cold.passes.protocol import Chore
+from cold.passes.protocol import Chore, Pass
 from cold.passes.prune import LOG_RETENTION_DAYS, Prune
 from cold.passes.retag_by_model import RetagByModel
 from cold.passes.screen import Screen
@@ -38,7 +39,7 @@ from cold.passes.tag import Tag
 from cold.passes.tag_upkeep import TagUpkeep
 from cold.passes.vector_index import VectorIndex
 from cold.stopping import Stop
-from cold.worker import Pace, Worker
+from cold.worker import Asking, Pace, Worker
 
 
 def compose(
@@ -63,38 +64,55 @@ def compose(
     models = models or Rules()
     patching = Patching(database, Hints(database), policy)
     affects = Affects(embedders)
+    upkeep = upkeep or TagUpkeep()
+    # Somebody waits for the digest.
+    digest = Digest(Adding(database, patching), models)
+    tag = Tag(*embedders, models=models, at_once=at_once, affects=affects)
+    summarise, persona = Summarise(models), Persona(models)
+    passes: list[Pass[Any, Any]] = [
+        Screen(),
+        digest,
+        Embed(*embedders),
+        tag,
+        Context(),
+        ObserveUse(database.schema, inferred_use_weight),
+        EmbedMemory(*embedders, affects=affects),
+        Duplicates(patching),
+        summarise,
+        EmbedSummary(*embedders),
+        persona,
+        EmbedOther(*embedders),
+        EmbedMemoryOther(*embedders),
+    ]
+    chores: list[Chore] = [
+        MissingVectors(database, embedders, clock),
+        LexemeStatistics(database, clock),
+        VectorIndex(database, clock),
+        Calibrate(database, embedders, clock),
+        Decay(database, clock),
+        *upkeep.chores(database, clock),
+        RetagByModel(database, models, clock),
+        Cluster(database, models, clock, archive_after_days),
+        Sessions(database, clock, archive_after_days),
+        *([] if mirror is None else [mirror]),
+        Prune(database, clock, log_retention_days),
+    ]
+    asking = Asking(
+        [digest, tag, summarise, persona],
+        [
+            *upkeep.asking(database, models, clock),
+            *_librarian(database, models, patching, clock, librarianship),
+        ],
+    )
+    if not any(models.serves(role) for role in Role):
+        # Rules keep nobody waiting.
+        chores += asking.chores
+        asking = Asking()
     return Worker(
         database,
-        [
-            Screen(),
-            # Somebody waits for it.
-            Digest(Adding(database, patching), models),
-            Embed(*embedders),
-            Tag(*embedders, models=models, at_once=at_once, affects=affects),
-            Context(),
-            ObserveUse(database.schema, inferred_use_weight),
-            EmbedMemory(*embedders, affects=affects),
-            Duplicates(patching),
-            Summarise(models),
-            EmbedSummary(*embedders),
-            Persona(models),
-            EmbedOther(*embedders),
-            EmbedMemoryOther(*embedders),
-        ],
-        [
-            MissingVectors(database, embedders, clock),
-            LexemeStatistics(database, clock),
-            VectorIndex(database, clock),
-            Calibrate(database, embedders, clock),
-            Decay(database, clock),
-            *(upkeep or TagUpkeep()).chores(database, models, clock),
-            RetagByModel(database, models, clock),
-            *_librarian(database, models, patching, clock, librarianship),
-            Cluster(database, models, clock, archive_after_days),
-            Sessions(database, clock, archive_after_days),
-            *([] if mirror is None else [mirror]),
-            Prune(database, clock, log_retention_days),
-        ],
+        [one for one in passes if one not in asking.passes],
+        chores,
+        asking=asking,
         guard=Guard(max_attempts),
         pace=pace,
         stop=stop,

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from agents_memory.domain.errors import MemoryFault
 from agents_memory.storage.work import Claim
@@ -53,7 +53,14 @@ class Hung(MemoryFault):
 
 
 class ModelAway(MemoryFault):
-    """No language model can be asked now; the item was not tried, and its stage waits."""
+    """No language model can be asked now; the item was not tried, and its stage waits.
+
+    `until` is when one can, where that is known.
+    """
+
+    def __init__(self, message: str, until: datetime | None = None) -> None:
+        super().__init__(message)
+        self.until = until
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Coroutine, Mapping
+from datetime import datetime
 from typing import Any, TypeVar
 
 from agents_memory.domain.errors import DatabaseUnavailable, Deposed, SchemaMismatch
@@ -52,7 +53,8 @@ class Leadership:
 
     `session` are the settings of the connection that holds the lock, `heartbeat_s` seconds between
     two signs of life on it. Only one coroutine ever uses that connection. `standing_by` is called
-    whenever a wait for another one's lead begins.
+    whenever a wait for another one's lead begins, `set_clock` with what the database's clock shows:
+    before the work of a term begins, and at every sign of life.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Leadership:
         heartbeat_s: float = leadership.HEARTBEAT_S,
         backoff: Backoff = RECONNECT,
         standing_by: Callable[[], None] = lambda: None,
+        set_clock: Callable[[datetime], None] = lambda _: None,
     ) -> None:
         self._database = database
         self._stop = stop
@@ -75,6 +78,7 @@ class Leadership:
         self._heartbeat_s = heartbeat_s
         self._backoff = backoff
         self._standing_by = standing_by
+        self._set_clock = set_clock
         # Since the last term that lived long enough to show signs of life.
         self._failures = 0
 
@@ -101,6 +105,7 @@ class Leadership:
             gone = asyncio.Event()
             connection.add_termination_listener(lambda _: gone.set())
             epoch = await self._stop.race(self._take(connection))
+            await self._stop.race(self._beat(connection))
             log.info(Action.LEADER_ELECTED, epoch=epoch)
             result = await self._keep(connection, gone, work(epoch))
             try:
@@ -176,10 +181,13 @@ class Leadership:
                     raise DatabaseUnavailable(
                         "the connection that held the lead ended; the lead is sought anew"
                     )
-                await _within(BEAT_LIMIT_S, leadership.beat(connection))
+                await self._beat(connection)
                 self._failures = 0
         finally:
             await end([task, ended])
+
+    async def _beat(self, connection: DedicatedConnection) -> None:
+        self._set_clock(await _within(BEAT_LIMIT_S, leadership.beat(connection)))
 
 
 async def _within(limit_s: float, call: Coroutine[Any, Any, T]) -> T:

@@ -16,8 +16,8 @@ BEAT_LIMIT_S = 3.0
 RECONNECT = Backoff(0.5, 2, 30)
 
 
-async def listen(database: Database, wake: asyncio.Event) -> None:
-    """Sets `wake` for every hint, and after every gap in which one may have been missed.
+async def listen(database: Database, heard: notify.Heard) -> None:
+    """Calls `heard` for every hint, and after every gap in which one may have been missed.
 
     Holds a connection of its own and renews it for ever; cancel to end.
     """
@@ -28,8 +28,8 @@ async def listen(database: Database, wake: asyncio.Event) -> None:
             try:
                 with translated():
                     async with asyncio.timeout(BEAT_LIMIT_S):
-                        await notify.listen(connection, database.schema, wake.set)
-                wake.set()
+                        await notify.listen(connection, database.schema, heard)
+                heard(retry=False)
                 failures = 0
                 await _until_lost(connection)
             finally:

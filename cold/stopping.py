@@ -72,6 +72,19 @@ async def first(*branches: Coroutine[Any, Any, T]) -> T:
     return ended.result()
 
 
+async def together(*branches: Coroutine[Any, Any, None]) -> None:
+    """Waits until all have ended; what the first to fail raises ends the others and is raised."""
+    tasks = [asyncio.ensure_future(branch) for branch in branches]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        # Looked at before the end of the others, whose faults may come of it.
+        failed = [task for task in tasks if task.done() and task.exception() is not None]
+    finally:
+        await end(tasks)
+    for task in failed:
+        task.result()
+
+
 async def end(tasks: Sequence[asyncio.Task[Any]]) -> None:
     """Cancels the tasks until each has ended, also when the caller is cancelled meanwhile."""
     told: asyncio.CancelledError | None = None

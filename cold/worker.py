@@ -1,30 +1,21 @@
-"""The loop of a term: take work, do it outside of any transaction, settle it in one."""
+"""The loops of a term: go through the stages, do the chores, rest until there is work again."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from agents_memory.clock import Clock
-from agents_memory.domain.errors import (
-    DatabaseUnavailable,
-    Deposed,
-    EmbedderUnavailable,
-    SchemaMismatch,
-)
+from agents_memory.domain.errors import DatabaseUnavailable
 from agents_memory.observe import Action, get_logger
-from agents_memory.storage import work
 from agents_memory.storage.connections import Database
-from agents_memory.storage.work import Claim
 from cold.account import Account
-from cold.attempt import Attempt
 from cold.beat import Beat
-from cold.fence import fenced
-from cold.guard import Backoff, Guard, ModelAway, batches
+from cold.guard import Backoff, Guard
 from cold.listening import listen
 from cold.passes.protocol import Chore, Pass
-from cold.stopping import Stop, Stopped, first
+from cold.rounds import Rounds
+from cold.stopping import Stop, Stopped, first, together
 
 log = get_logger()
 
@@ -55,15 +46,26 @@ class Pace:
     drain: bool = False
     once: bool = False
 
+    @property
+    def ends(self) -> bool:
+        """Whether the work is over at some time."""
+        return self.drain or self.once
+
 
 @dataclass(frozen=True, slots=True)
-class _Rest:
-    times: int
-    until: float
+class Asking:
+    """The passes and chores that wait for a language model, which may take minutes or hang."""
+
+    passes: Sequence[Pass[Any, Any]] = ()
+    chores: Sequence[Chore] = ()
 
 
 class Worker:
-    """Works through the stages in the order of `passes`, term after term."""
+    """Works through the stages in the order of `passes`, term after term.
+
+    What waits for a language model (`asking`) has a loop of its own beside that of all others, so
+    that none of them waits too. A run that ends has one loop, which leaves it to the last.
+    """
 
     def __init__(
         self,
@@ -75,20 +77,33 @@ class Worker:
         pace: Pace,
         stop: Stop,
         clock: Clock,
+        asking: Asking | None = None,
     ) -> None:
         self._database = database
-        self._passes = tuple(passes)
-        self._chores = tuple(chores)
-        self._guard = guard
         self._pace = pace
         self._stop = stop
-        self._clock = clock
         self.account = Account()
-        self._beat = Beat(clock, pace.interval_s)
-        self._wake = asyncio.Event()
-        self._resting: dict[str, _Rest] = {}
-        # Terms of this process that may still hold rows.
-        self._terms: set[int] = set()
+        beat = Beat(clock, pace.interval_s)
+
+        def rounds(beat: Beat | None, part: Asking) -> Rounds:
+            return Rounds(
+                database,
+                part.passes,
+                part.chores,
+                guard=guard,
+                batch_size=pace.batch_size,
+                stop=stop,
+                clock=clock,
+                account=self.account,
+                beat=beat,
+            )
+
+        # Its own loop says nothing about whether the others are worked on.
+        own = rounds(beat if pace.ends else None, asking or Asking())
+        quick = rounds(beat, Asking(passes, chores))
+        self._rounds: Sequence[Rounds] = (quick,) if own.idle else (quick, own)
+        for one in self._rounds:
+            one.wakes += [other.wake for other in self._rounds if other is not one]
 
     async def run(self, epoch: int) -> Finish:
         """Works until the stop or the end of a drain; hands back what was claimed and not done.
@@ -107,15 +122,57 @@ class Worker:
         return finish
 
     async def _listen(self) -> Finish:
-        await listen(self._database, self._wake)
+        await listen(self._database, self._hear)
         return Finish.STOPPED
+
+    def _hear(self, *, retry: bool) -> None:
+        for one in self._rounds:
+            if retry:
+                one.end_rests()
+            one.wake.set()
 
     async def _work(self, epoch: int) -> Finish:
         await self._stop.rest(self._pace.warmup_s)
+        if self._pace.ends:
+            return await self._work_off(epoch)
+        await together(*(self._go_on(one, epoch) for one in self._rounds))
+        return Finish.STOPPED
+
+    async def _go_on(self, rounds: Rounds, epoch: int) -> None:
+        """One loop until the stop; what ends it otherwise ends the term."""
+        tidy, failures = False, 0
+        try:
+            while not self._stop.asked:
+                # Before the look at the queue, so that no hint falls between look and rest.
+                rounds.wake.clear()
+                try:
+                    if not tidy:
+                        await rounds.hand_back(epoch)
+                    await rounds.empty(epoch)
+                    await rounds.do_chores(epoch)
+                    await self._wake_others(rounds, epoch)
+                    pause = await rounds.ready_in(epoch, self._pace.interval_s)
+                    tidy, failures = True, 0
+                except DatabaseUnavailable as fault:
+                    tidy, failures = False, failures + 1
+                    pause = _lost(failures, fault)
+                await self._stop.rest(pause, rounds.wake)
+        except Stopped:
+            # The other loop still settles what it worked out.
+            return
+
+    async def _wake_others(self, rounds: Rounds, epoch: int) -> None:
+        """Chores may have asked for work of the other loop."""
+        for other in self._rounds:
+            if other is not rounds and await other.ready_in(epoch, self._pace.interval_s) <= 0:
+                other.wake.set()
+
+    async def _work_off(self, epoch: int) -> Finish:
+        """All in one loop, until there is nothing left to do or it cannot be done."""
+        wake = self._rounds[0].wake
         tidy, failures = False, 0
         while not self._stop.asked:
-            # Before the look at the queue, so that no hint falls between look and rest.
-            self._wake.clear()
+            wake.clear()
             try:
                 if not tidy:
                     await self._hand_back(epoch)
@@ -125,105 +182,45 @@ class Worker:
                     # Chores may have asked for more.
                     await self._empty(epoch)
                     return self._once()
-                if self._pace.drain and (finish := await self._finished(epoch)) is not None:
+                if (finish := await self._finished(epoch)) is not None:
                     return finish
-                pause = await self._until_due(epoch)
+                pause = min(
+                    [await one.ready_in(epoch, self._pace.interval_s) for one in self._rounds]
+                )
                 tidy, failures = True, 0
             except DatabaseUnavailable as fault:
                 tidy, failures = False, failures + 1
-                log.warning(Action.DATABASE_LOST, error=fault)
-                pause = DATABASE_LOST.after(failures).total_seconds()
-            await self._stop.rest(pause, self._wake)
+                pause = _lost(failures, fault)
+            await self._stop.rest(pause, wake)
         return Finish.STOPPED
 
     async def _hand_back(self, epoch: int) -> None:
-        """Releases what this process claimed and did not finish, in this term or an earlier one."""
-        self._terms.add(epoch)
-        async with fenced(self._database, epoch) as connection:
-            for term in self._terms:
-                await work.release_term(connection, term)
-        self._terms = {epoch}
+        for one in self._rounds:
+            await one.hand_back(epoch)
 
     async def _empty(self, epoch: int) -> None:
-        """Goes through the stages, a batch each, until none has anything due."""
-        done, busy = 0, True
-        while busy and not self._stop.asked:
-            busy = False
-            for step in self._passes:
-                if not self._rests(step.stage):
-                    items = await self._round(step, epoch)
-                    busy |= items > 0
-                    done += items
-        if done:
-            log.info(Action.PASS_DONE, items=done)
-
-    async def _round(self, step: Pass[Any, Any], epoch: int) -> int:
-        """Takes one batch of one stage; its size, 0 when nothing was due or the stage is held."""
-        claims = await self._stop.race(self._claim(step.stage, epoch))
-        if not claims:
-            self._resting.pop(step.stage, None)
-            return 0
-        attempt = Attempt(self._database, step, self._guard, self._stop, self.account, epoch)
-        try:
-            for batch in batches(claims):
-                await attempt.run(batch)
-        except (EmbedderUnavailable, ModelAway, DatabaseUnavailable, SchemaMismatch) as lost:
-            # With the database gone altogether this fails too, and the caller waits for it.
-            await self._hold(step.stage, epoch, lost)
-            return 0
-        log.debug(Action.PASS_DONE, stage=step.stage, items=len(claims))
-        self._resting.pop(step.stage, None)
-        return len(claims)
-
-    async def _claim(self, stage: str, epoch: int) -> list[Claim]:
-        async with fenced(self._database, epoch) as connection:
-            await self._beat.show(connection, epoch)
-            return await work.claim_work(connection, stage, self._pace.batch_size, epoch)
-
-    async def _hold(self, stage: str, epoch: int, lost: Exception) -> None:
-        times = self._resting[stage].times + 1 if stage in self._resting else 1
-        hold = self._guard.hold(times, lost)
-        async with fenced(self._database, epoch) as connection:
-            await work.hold_stage(connection, stage, epoch, hold.reason)
-        until = self._clock.monotonic() + hold.delay.total_seconds()
-        self._resting[stage] = _Rest(times, until)
-        log.warning(Action.PASS_FAILED, stage=stage, outcome="held", wait=hold.delay, error=lost)
-
-    def _rests(self, stage: str) -> bool:
-        rest = self._resting.get(stage)
-        return rest is not None and self._clock.monotonic() < rest.until
+        """Goes through all stages until none has anything due."""
+        while sum([await one.empty(epoch) for one in self._rounds]) and len(self._rounds) > 1:
+            pass
 
     async def _do_chores(self, epoch: int) -> None:
-        for chore in self._chores:
-            if self._stop.asked:
-                return
-            try:
-                alive = self._beat.keep(self._database, epoch)
-                await self._stop.race(first(chore.run(epoch), alive))
-            except (Stopped, Deposed):
-                raise
-            except Exception as error:  # noqa: BLE001 (a chore never stops the work)
-                log.warning(Action.PASS_FAILED, stage=chore.name, error=error)
+        for one in self._rounds:
+            await one.do_chores(epoch)
 
     def _once(self) -> Finish:
         if self._stop.asked:
             return Finish.STOPPED
-        return Finish.HELD if self._resting else Finish.DRAINED
+        return Finish.HELD if any(one.held() for one in self._rounds) else Finish.DRAINED
 
     async def _finished(self, epoch: int) -> Finish | None:
         """Whether a drain has nothing left to do, or can do nothing more."""
-        if await self._next_due([step.stage for step in self._passes], epoch) is None:
+        if all([await one.due_in(epoch) is None for one in self._rounds]):
             return Finish.DRAINED
-        tired = any(rest.times >= DRAIN_PATIENCE for rest in self._resting.values())
+        tired = any(one.held(DRAIN_PATIENCE) for one in self._rounds)
         return Finish.HELD if tired else None
 
-    async def _until_due(self, epoch: int) -> float:
-        """Seconds until something is due, or the next look at the latest."""
-        ready = [step.stage for step in self._passes if not self._rests(step.stage)]
-        due = await self._next_due(ready, epoch)
-        now = self._clock.monotonic()
-        waits = [self._pace.interval_s, *(rest.until - now for rest in self._resting.values())]
-        return max(0.0, min(waits if due is None else [*waits, due]))
 
-    async def _next_due(self, stages: Sequence[str], epoch: int) -> float | None:
-        return await self._stop.race(self._database.run(lambda c: work.next_due(c, stages, epoch)))
+def _lost(failures: int, fault: DatabaseUnavailable) -> float:
+    """How long to wait for the database, in seconds."""
+    log.warning(Action.DATABASE_LOST, error=fault)
+    return DATABASE_LOST.after(failures).total_seconds()

@@ -9,15 +9,12 @@ from mcp.server.mcpserver.prompts import Prompt
 from mcp.server.mcpserver.tools import Tool
 
 from agents_memory import __version__
-from agents_memory.domain.errors import ConfigurationError
 from hot.app import App
 from hot.toolkit import briefing_middleware, serve
 from hot.wire import Wire
 
 # Clients join it with the tool names and cut at 64 characters.
 NAME = "memory"
-# Packages of `hot.toolsets`; each costs a start something, so only those that are on are imported.
-TOOLSETS = ("core", "mind", "patch", "tags")
 
 
 class Toolset(Protocol):
@@ -29,16 +26,8 @@ class Toolset(Protocol):
 
 
 def build_server(app: App) -> MCPServer:
-    """The server; its instructions are written when a client connects.
-
-    Raises ConfigurationError for a toolset that this version does not have.
-    """
-    missing = [name for name in app.settings.toolsets if name not in TOOLSETS]
-    if missing:
-        raise ConfigurationError(
-            f"AGENTS_MEMORY_TOOLSETS names {', '.join(missing)}, which this version does not have; "
-            f"it has {', '.join(TOOLSETS)}"
-        )
+    """The server; its instructions are written when a client connects."""
+    # Each costs a start something, so only those that are on are imported.
     toolsets = [
         cast(Toolset, import_module(f"hot.toolsets.{name}")) for name in app.settings.toolsets
     ]

@@ -28,7 +28,7 @@ from ingest.cursor import Positions
 from ingest.following import Follower
 from ingest.keeping import Keeping
 from ingest.looking import Looker, patiently
-from ingest.transcripts import CLIENTS
+from ingest.transcripts import CLIENTS, root_of
 
 log = get_logger()
 
@@ -174,7 +174,7 @@ async def _opened(settings: Settings, *, kept: bool) -> OpenedPool:
 def places_of(settings: Settings, client: str) -> Iterator[tuple[str, Path]]:
     """The folders of a client's transcripts by the names under which positions are kept."""
     for number, root in enumerate(settings.capture_folders(client), 1):
-        yield client if number == 1 else f"{client}:{number}", root
+        yield client if number == 1 else f"{client}:{number}", root_of(client, root)
 
 
 def _positions(path: Path) -> Positions:

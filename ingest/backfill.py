@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
@@ -32,7 +33,8 @@ from agents_memory.settings import Settings
 from agents_memory.storage.notify import Hints
 from ingest.backfilling import Survey, store, survey
 from ingest.storing import Kept, Storing
-from ingest.transcripts import CLIENTS
+from ingest.transcripts import CLIENTS, root_of
+from ingest.transcripts.claude_code import ClaudeCode
 
 DEFAULT_RATE = 100.0
 MAX_PROBLEMS_SHOWN = 50
@@ -51,12 +53,23 @@ def main(argv: Sequence[str] | None = None) -> int:
                 f"{options.root or usual[0]} is no folder; name the one that holds the "
                 "transcripts with --root"
             )
+        roots = [root_of(options.client, root) for root in roots]
+        _refuse_one_project(options.client, roots[0])
         return asyncio.run(_until_told(settings, options, roots))
     except MemoryFault as fault:
         click.echo(f"error: {visible(str(fault))}", err=True)
         if isinstance(fault, ConfigurationError):
             return EXIT_USAGE
         return EXIT_DATABASE if isinstance(fault, DatabaseUnavailable) else EXIT_FAILURE
+
+
+def _refuse_one_project(client: str, root: Path) -> None:
+    """Raises ConfigurationError for a folder of Claude Code's that holds one project's sessions."""
+    if client == ClaudeCode.name and next(root.glob("*.jsonl"), None) is not None:
+        raise ConfigurationError(
+            f"{root} holds the sessions of one project; name the folder above it: "
+            f"--root {shlex.quote(str(root.parent))}"
+        )
 
 
 async def _until_told(settings: Settings, options: argparse.Namespace, roots: list[Path]) -> int:
@@ -79,6 +92,9 @@ async def _backfill(settings: Settings, options: argparse.Namespace, roots: list
         emit_json(_document(client.name, place, found, outcomes))
     else:
         emit_text(_render(settings, place, found, outcomes))
+    if not found.files:
+        usual = settings.capture_folders(client.name)[0]
+        say(f"no transcript of {client.name} is there; --root takes a folder like {usual}")
     for problem in found.problems[:MAX_PROBLEMS_SHOWN]:
         say(problem)
     failed = outcomes is not None and outcomes[Kept.FAILED]

@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from agents_memory.clock import Clock
 from agents_memory.observe import Action, get_logger
@@ -52,6 +52,8 @@ class _File:
     grown_at: float = -inf
     read_at: float = -inf
     quiet: bool = False
+    # The last trouble with it, which is told once.
+    trouble: str = ""
     # Before this it is left alone: it could not be read, or reading it takes long.
     free_at: float = -inf
 
@@ -237,12 +239,15 @@ class Follower:
         except OSError as error:
             # One bad file stops no other; it is tried again now and then.
             file.tail, file.free_at = None, now + _RETRY_S
-            log.warning(Action.CAPTURE_SKIPPED, client=self._client.name, error=error)
+            say = log.debug if file.trouble == str(error) else log.warning
+            name = PurePath(found.path).name
+            say(Action.CAPTURE_SKIPPED, client=self._client.name, path=name, error=error)
+            file.trouble = str(error)
             return
         except BaseException:
             file.tail = None
             raise
-        file.signature, file.read_at = signature, now
+        file.signature, file.read_at, file.trouble = signature, now, ""
         if grew or (changed and file.tail is not None and file.tail.waiting):
             file.grown_at = now
         if file.tail is not None and not file.tail.waiting and now - file.grown_at > _KEEP_S:

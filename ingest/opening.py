@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ingest.batch import Transcript
+from ingest.beside import opened
 from ingest.cursor import Cursor
 from ingest.database import Rows
 from ingest.document import Document
@@ -13,6 +14,13 @@ from ingest.packed import Packed
 from ingest.records import Tally
 from ingest.tail import Tail
 from ingest.transcripts.protocol import Client, Shape
+
+# How a transcript begins in UTF-16: with a byte order mark, or without one.
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff", b'{\x00"\x00', b'\x00{\x00"')
+
+
+class ForeignEncoding(OSError):
+    """A transcript is not UTF-8, as no client writes it: something has converted it."""
 
 
 def open_transcript(
@@ -27,11 +35,14 @@ def open_transcript(
 ) -> Transcript:
     """A transcript from `cursor` on, without what was said before `since`.
 
-    What is left out is counted in `tally`. Raises OSError.
+    What is left out is counted in `tally`. Raises OSError, and ForeignEncoding among them.
     """
     tally = Tally() if tally is None else tally
     match found.facts.shape:
         case Shape.LINES:
+            with opened(root / found.path) as file:
+                if file.read(4).startswith(_UTF_16):
+                    raise ForeignEncoding("it is UTF-16; convert it to UTF-8")
             return Tail(
                 root,
                 found.path,

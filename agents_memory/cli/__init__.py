@@ -158,6 +158,12 @@ def _run(args: list[str]) -> int:
 
 
 def _refuse(error: click.ClickException) -> int:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        # Its message is the whole help.
+        assert error.ctx is not None, "it is about a command"
+        _say(error.ctx.get_help())
+        _print_error(f"{error.ctx.command_path} needs one of the commands above")
+        return error.exit_code
     if isinstance(error, click.UsageError) and error.ctx is not None:
         _say(f"{error.ctx.get_usage()}\nTry '{error.ctx.command_path} --help'.")
     _print_error(error.format_message())

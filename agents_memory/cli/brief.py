@@ -31,14 +31,27 @@ LATER = (
 )
 
 
-@click.command("brief", epilog=f"{EXAMPLE}\n\n{EPILOG}")
+class _HookFirst(click.Command):
+    """Answers a hook whatever its other options say: a wrong one is left out, or the usual one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not any(word.startswith("--hook") for word in args):
+            return super().parse_args(ctx, args)
+        ctx.ignore_unknown_options = ctx.allow_extra_args = True
+        try:
+            return super().parse_args(ctx, list(args))
+        except click.UsageError:
+            return super().parse_args(ctx, ["--hook"])
+
+
+@click.command("brief", cls=_HookFirst, epilog=f"{EXAMPLE}\n\n{EPILOG}")
 @click.option("--client", "platform", default="cli", help="For a session of this client.")
 @click.option(
     "--max-chars",
-    type=click.IntRange(500, MOST_CHARS),
+    type=click.IntRange(500, MOST_CHARS, clamp=True),
     default=MOST_CHARS,
     show_default=True,
-    help="The longest it may become.",
+    help="The longest it may become; what is out of bounds counts as the bound.",
 )
 @click.option("--hook", is_flag=True, help="Answer a client's session-start hook, as JSON.")
 def command(*, platform: str, max_chars: int, hook: bool) -> int:

@@ -1,23 +1,26 @@
 """Showing, doing and reporting what changes in the clients' configurations."""
 
+import os
+import signal
 import subprocess
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from shutil import which
 
 import click
 
-from agents_memory.cli.clients import instructions
 from agents_memory.cli.output import EXIT_FAILURE, EXIT_OK, emit_json, emit_text
 from agents_memory.cli.pool import say
-from agents_memory.clients.entry import Entry
-from agents_memory.clients.installing import Plan, carry_out
+from agents_memory.clients.installing import NameTaken
 from agents_memory.clients.known import CLIENTS, Client
+from agents_memory.clients.plan import Plan, carry_out
 from agents_memory.clock import SystemClock
 from agents_memory.domain.errors import MemoryFault
 from agents_memory.settings.inherited import inherited_environment
+from agents_memory.storage.embedded.processes import leash
 
 # A client's own command may start that client once, which takes seconds on a slow machine.
-OWN_COMMAND_WITHIN_S = 60.0
+OWN_COMMAND_WITHIN_S = 20.0
 
 names_argument = click.argument("names", metavar="CLIENT…", nargs=-1, required=True)
 scope_option = click.option(
@@ -36,14 +39,14 @@ def each(
     names: Sequence[str],
     scope: str,
     planned: Callable[[Client], Plan],
-    entry: Entry | None,
+    by_hand: Callable[[Client], str] | None,
     *,
     dry_run: bool,
     as_json: bool,
 ) -> int:
     """Plan and do for each client, telling a person or as JSON; the exit code.
 
-    With `entry`, what could not be put somewhere is shown to be pasted by hand.
+    What could not be put somewhere is shown to be done `by_hand`, where that would help.
     """
     clients = [_client(name, scope) for name in dict.fromkeys(names)]
     report: list[dict[str, object]] = []
@@ -53,9 +56,9 @@ def each(
         except MemoryFault as fault:
             report.append({"client": client.name, "ok": False, "error": str(fault)})
             say(f"{client.label}: {fault}")
-            if entry is not None:
+            if by_hand is not None and not isinstance(fault, NameTaken):
                 say("Nothing was changed there. To do it by hand:")
-                say("\n".join(instructions(entry).values()))
+                say(by_hand(client))
     if as_json:
         emit_json(report)
     return EXIT_OK if all(one["ok"] for one in report) else EXIT_FAILURE
@@ -81,11 +84,12 @@ def _one(client: Client, plan: Plan, *, dry_run: bool, quiet: bool) -> dict[str,
         for command in plan.commands:
             tell(f"{client.label}: would run {' '.join(command)}, if it is installed")
         for edit in plan.edits:
-            tell(f"{client.label}: {edit.file} would become\n{edit.diff()}")
+            becomes = "become" if edit.after is not None else "be removed"
+            tell(f"{client.label}: {edit.file} would {becomes}\n{edit.diff()}")
     else:
         for edit in plan.edits:
             tell(edit.diff())
-        copies = [str(copy) for copy in carry_out(plan, _run, SystemClock().now())]
+        copies = [str(copy) for copy in carry_out(plan, run_own, SystemClock().now())]
         kept = f" (the file as it was: {', '.join(copies)})" if copies else ""
         tell(f"{client.label}: done{kept}")
     for remark in plan.remarks:
@@ -102,19 +106,31 @@ def _one(client: Client, plan: Plan, *, dry_run: bool, quiet: bool) -> dict[str,
     }
 
 
-def _run(command: Sequence[str]) -> bool:
+def run_own(command: Sequence[str]) -> bool:
+    """Whether there is such a program and it succeeded in time; else it is ended."""
     program = which(command[0])
     if program is None:
         return False
     try:
-        end = subprocess.run(
+        process = subprocess.Popen(
             [program, *command[1:]],
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=OWN_COMMAND_WITHIN_S,
+            # A pipe would be waited for as long as a child of its own holds it.
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             env=inherited_environment(),
-            check=False,
+            start_new_session=True,
+            preexec_fn=leash(signal.SIGTERM),
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except OSError:
         return False
-    return end.returncode == 0
+    try:
+        return process.wait(OWN_COMMAND_WITHIN_S) == 0
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        if process.returncode is None:
+            # With all that it started: the file is ours to edit from here on.
+            with suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()

@@ -2,17 +2,16 @@
 
 import json
 import os
-import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from agents_memory.cli.probes import ANSWER_WITHIN_S, HELLO, is_message
 from agents_memory.cli.running import finished
 from agents_memory.clients import config_file, document
-from agents_memory.clients.installing import is_our_hook
-from agents_memory.clients.known import CLIENTS, Client, Place
+from agents_memory.clients.known import CLIENTS, Client, Keys, Place
 from agents_memory.clients.machine import Machine
+from agents_memory.clients.ours import command_line, is_our_entry, is_our_hook
 from agents_memory.domain.errors import MemoryFault
 from agents_memory.services.diagnosis import Check, failed, passed, skipped
 
@@ -20,12 +19,6 @@ from agents_memory.services.diagnosis import Check, failed, passed, skipped
 PASSED_ON = ("HOME", "LANG", "TERM", "USER", "SHELL", "TZ", "TMPDIR")
 BARE_PATH = "/usr/bin:/bin"
 ASKED = json.dumps({"hook_event_name": "SessionStart", "source": "startup"}).encode()
-
-
-@dataclass(frozen=True, slots=True)
-class _Start:
-    words: list[str]
-    environment: dict[str, str]
 
 
 async def check_clients(machine: Machine) -> list[Check]:
@@ -43,17 +36,23 @@ async def check_clients(machine: Machine) -> list[Check]:
 def _found(client: Client, scope: str, machine: Machine) -> Iterator[Any]:
     name = f"{client.name}:{scope}"
     try:
-        entry = _value(client.places[scope](machine))
-        groups = None if client.hook is None else _value(client.hook.place(machine, scope))
+        place = client.places[scope](machine)
+        entries = _value(place.file, place.keys[:-1])
+        groups = None if client.hook is None else _hooks(client.hook.place(machine, scope))
     except MemoryFault as fault:
         yield _unreadable(name, fault)
         return
-    if entry is not None:
-        yield _check_entry(name, _install(client, scope), entry, machine)
+    for named, entry in entries.items() if isinstance(entries, dict) else ():
+        # Another's server is not ours to start, even where it has our name.
+        if is_our_entry(entry):
+            usual = named == place.keys[-1]
+            check, install = (name, "") if usual else (f"{name}:{named}", f" --name {named}")
+            yield _check_entry(check, _install(client, scope, install), entry, machine)
     for group in groups if isinstance(groups, list) else []:
         for hook in group.get("hooks", []) if isinstance(group, dict) else []:
             if isinstance(hook, dict) and is_our_hook(hook.get("command")):
-                yield _check_hook(f"{name} brief", _install(client, scope), hook, machine)
+                install = _install(client, scope, " --with-brief")
+                yield _check_hook(f"{name} brief", install, hook, machine)
 
 
 async def _unreadable(name: str, fault: MemoryFault) -> Check:
@@ -61,15 +60,14 @@ async def _unreadable(name: str, fault: MemoryFault) -> Check:
 
 
 async def _check_entry(name: str, install: str, entry: Any, machine: Machine) -> Check:
-    start = _start(entry)
-    if start is None:
-        return failed(name, "the entry names no command", install)
+    given = entry.get("env") or entry.get("environment") or {}
+    environment = {str(key): str(value) for key, value in given.items()}
     try:
         end = await finished(
-            start.words,
+            command_line(entry),
             words=(json.dumps(HELLO) + "\n").encode(),
             within_s=ANSWER_WITHIN_S,
-            env=_bare(machine) | start.environment,
+            env=_bare(machine) | environment,
         )
     except OSError as error:
         return failed(name, f"its command cannot be started ({error.strerror})", install)
@@ -94,24 +92,17 @@ async def _check_hook(name: str, install: str, hook: dict[str, Any], machine: Ma
         assert end is not None
         answer = json.loads(end.stdout)["hookSpecificOutput"]["additionalContext"]
     except (AssertionError, ValueError, KeyError, TypeError):
-        return failed(name, "the hook gives no brief", f"{install} --with-brief")
+        return failed(name, "the hook gives no brief", install)
     return passed(name, f"the hook gives a brief of {len(answer)} characters")
 
 
-def _value(place: Place) -> Any:
-    text = config_file.load(place.file)
-    return None if text is None else document.find(place.file, text, place.keys)
+def _hooks(place: Place) -> Any:
+    return _value(place.file, place.keys)
 
 
-def _start(entry: Any) -> _Start | None:
-    if not isinstance(entry, dict):
-        return None
-    command, args = entry.get("command"), entry.get("args", [])
-    words = command if isinstance(command, list) else [command, *args]
-    environment = entry.get("env") or entry.get("environment") or {}
-    if not words or not all(isinstance(word, str) and word for word in words):
-        return None
-    return _Start(words, {str(key): str(value) for key, value in environment.items()})
+def _value(file: Path, keys: Keys) -> Any:
+    text = config_file.load(file)
+    return None if text is None else document.find(file, text, keys)
 
 
 def _bare(machine: Machine) -> dict[str, str]:
@@ -119,6 +110,5 @@ def _bare(machine: Machine) -> dict[str, str]:
     return given | {"PATH": BARE_PATH if os.name == "posix" else machine.environ.get("PATH", "")}
 
 
-def _install(client: Client, scope: str) -> str:
-    words = ["mcp-agents-memory", "install-client", client.name, "--scope", scope]
-    return f"run `{shlex.join(words)}`"
+def _install(client: Client, scope: str, more: str = "") -> str:
+    return f"run `mcp-agents-memory install-client {client.name} --scope {scope}{more}`"

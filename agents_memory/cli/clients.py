@@ -1,10 +1,12 @@
 """What to put into a client's configuration so that it starts our server."""
 
-import json
 import shlex
 import sys
 
-from agents_memory.clients.entry import CONFIG_PATH, SERVER_NAME, Entry, entry_for
+from agents_memory.clients import document
+from agents_memory.clients.entry import CONFIG_PATH, Entry, entry_for
+from agents_memory.clients.known import CLIENTS, Client
+from agents_memory.clients.machine import Machine
 from agents_memory.settings import VARIABLES, Group, Settings
 from agents_memory.settings.inherited import inherited_environment
 
@@ -15,10 +17,21 @@ def instructions(entry: Entry) -> dict[str, str]:
     given = [shlex.quote(f"{name}={value}") for name, value in entry.env.items()]
     claude = "".join(f" -e {pair}" for pair in given)
     return {
-        "Claude Code (in a shell)": f"claude mcp add --scope user {SERVER_NAME}{claude} -- {words}",
-        "Codex (~/.codex/config.toml)": _codex(entry),
-        "Gemini CLI (~/.gemini/settings.json) and most others (JSON)": _document(entry),
+        "Claude Code (in a shell)": f"claude mcp add --scope user {entry.name}{claude} -- {words}",
+        "Codex (~/.codex/config.toml)": _snippet("codex", entry),
+        "Gemini CLI (~/.gemini/settings.json) and most others (JSON)": _snippet(
+            "gemini-cli", entry
+        ),
+        "VS Code (mcp.json of your profile)": _snippet("vscode", entry),
+        "OpenCode (~/.config/opencode/opencode.json)": _snippet("opencode", entry),
     }
+
+
+def by_hand(client: Client, scope: str, entry: Entry, machine: Machine) -> str:
+    """What to paste for one client, and into which file."""
+    place = client.places[scope](machine).named(entry.name)
+    snippet = document.with_member(place.file, "", place.keys, client.shape(entry))
+    return f"in {place.file}:\n{snippet}"
 
 
 def unsaved(settings: Settings) -> list[str]:
@@ -49,27 +62,7 @@ def render(settings: Settings) -> str:
     return "\n\n".join(parts)
 
 
-def _document(entry: Entry) -> str:
-    # One line for the entry is easier to paste into a file that has others.
-    return (
-        f'{{\n  "mcpServers": {{\n    {_quoted(SERVER_NAME)}: {_quoted(entry.as_json())}\n  }}\n}}'
-    )
-
-
-def _codex(entry: Entry) -> str:
-    lines = [
-        f"[mcp_servers.{SERVER_NAME}]",
-        f"command = {_quoted(entry.command)}",
-        f"args = {_quoted(list(entry.args))}",
-        # Without this the first turn goes out before the tools are there.
-        "required = true",
-    ]
-    if entry.env:
-        pairs = ", ".join(f"{name} = {_quoted(value)}" for name, value in entry.env.items())
-        lines.append(f"env = {{ {pairs} }}")
-    return "\n".join(lines)
-
-
-def _quoted(value: object) -> str:
-    # A JSON string, and a list of them, is TOML too.
-    return json.dumps(value, ensure_ascii=False)
+def _snippet(client: str, entry: Entry) -> str:
+    one = CLIENTS[client]
+    place = one.places["user"](Machine.this()).named(entry.name)
+    return document.with_member(place.file, "", place.keys, one.shape(entry)).rstrip("\n")

@@ -145,7 +145,9 @@ async def _load(
         async def load(
             connection: Connection,
         ) -> tuple[MessageView, Receipt, int | None] | Refusal:
-            found = await messages.list_messages(connection, [message_id], pool.user_id)
+            found = await messages.list_messages(
+                connection, [message_id], pool.user_id, outdated=True
+            )
             receipt = await read_receipt(connection, pool.database.schema, message_id)
             if found and isinstance(receipt, Receipt):
                 covering = await summaries.find_covering(connection, message_id)

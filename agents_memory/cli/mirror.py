@@ -78,12 +78,10 @@ async def _write(
             zone=settings.time_zone,
             directory=folder,
         )
-        made = await mirror.month(month, private=private)
-        if isinstance(made, Refusal):
-            return made
-        tags = await mirror.tags(private=private)
-        if isinstance(tags, Refusal):
-            return tags
+        pages = await mirror.everything(month, private=private)
+        if isinstance(pages, Refusal):
+            return pages
+        made, tags = pages
         assert made.done is not None, "there is a folder"
         assert tags.done is not None, "there is a folder"
         done = made.done

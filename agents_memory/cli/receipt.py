@@ -65,7 +65,8 @@ def _described(stage: StageReceipt, zone: tzinfo) -> str:
     parts = [stage.state.replace("_", " ")]
     match stage.state:
         case StageState.SETTLED:
-            return " ".join([*parts, "; ".join(done)])
+            text = " ".join([*parts, "; ".join(done)])
+            return text if stage.reason is None else f"{text}: {stage.reason}"
         case StageState.FAILED if stage.next_try is not None:
             parts.append(f"{stage.attempts} tries, next {_at(stage.next_try, zone)}")
         case StageState.FAILED | StageState.PARKED:

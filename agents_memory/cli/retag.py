@@ -170,9 +170,9 @@ def _told(outcome: Plan | Undoing | Outcome) -> str:
                 f"{outcome.changed - outcome.since} would go back, {outcome.since} changed since"
             )
         case Outcome():
-            left = f", {outcome.left} had changed since and stay" if outcome.left else ""
+            stay = f", {outcome.since} had changed since and stay" if outcome.since else ""
             end = "" if outcome.finished else ", more is left"
-            return f"run {outcome.run_id}: {outcome.moved} messages filed anew{left}{end}"
+            return f"run {outcome.run_id}: {outcome.moved} messages filed anew{stay}{end}"
     lines = [f"{outcome.total} of {outcome.looked_at} messages would be filed anew"]
     for (before, after), messages in sorted(outcome.moves.items(), key=lambda move: -move[1]):
         lines.append(f"{messages:>8}  {before or '(none)'} → {after}")

@@ -61,6 +61,12 @@ class Child:
             self.process.kill()
             await self.process.wait()
 
+    @property
+    def killed(self) -> bool:
+        """Whether a signal ended it; not SIGTERM, by which somebody asks it to end."""
+        code = self.process.returncode
+        return code is not None and code < 0 and code != -signal.SIGTERM
+
     def last_words(self) -> str:
         """Why it may have ended, for a person: its exit code and the end of its log."""
         said = "" if self.log is None else read_tail(self.log)

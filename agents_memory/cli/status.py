@@ -85,7 +85,7 @@ def render(values: dict[str, Any]) -> str:
     alarming = [f"{alarm['message']}; {alarm['fix']}" for alarm in values["alarms"]]
     lines += [("ALARM", reason) for reason in alarming]
     lines += [("degraded", reason) for reason in values["degraded"] if reason not in alarming]
-    return "\n".join(f"{name:<12}{text}" for name, text in lines)
+    return "\n".join(f"{name:<11} {text}" for name, text in lines)
 
 
 def describe_spool(spool: dict[str, Any]) -> str:
@@ -119,10 +119,13 @@ def describe_quarantine(numbers: dict[str, Any]) -> str:
 
 
 def describe_hold(hold: dict[str, Any]) -> str:
-    """A provider that is not asked now, in some words."""
+    """A provider that did not answer the last time, in some words."""
+    until = f"until {hold['held_until'][:16].replace('T', ' ')} UTC"
+    if hold["over"]:
+        until = "no longer, and asked again with the next work"
     return (
-        f"{hold['provider']} models until {hold['held_until'][:16].replace('T', ' ')} UTC: no "
-        "answer so far; see that they run, then `mcp-agents-memory retry --all`"
+        f"{hold['provider']} models {until}: no answer so far; see that they run, then "
+        "`mcp-agents-memory retry --all`"
     )
 
 

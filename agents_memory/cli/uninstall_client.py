@@ -4,7 +4,7 @@ import click
 
 from agents_memory.cli.client_changes import dry_run_option, each, names_argument, scope_option
 from agents_memory.cli.options import EPILOG, as_json
-from agents_memory.clients.installing import plan_removal
+from agents_memory.clients.leaving import plan_removal
 from agents_memory.clients.machine import Machine
 
 EXAMPLE = "Example: mcp-agents-memory uninstall-client claude-code"
@@ -16,7 +16,10 @@ EXAMPLE = "Example: mcp-agents-memory uninstall-client claude-code"
 @dry_run_option
 @as_json
 def command(*, names: tuple[str, ...], scope: str, dry_run: bool, as_json: bool) -> int:
-    """Take the memory, and its hook, out of a client's configuration; what is stored stays."""
+    """Take the memory, and its hook, out of a client's configuration; what is stored stays.
+
+    Whatever name it has there. A file that nobody changed since becomes what it was before.
+    """
     machine = Machine.this()
     return each(
         names,

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,12 +26,14 @@ from agents_memory.cli.running import (
 )
 from agents_memory.cli.status import describe_leader, embedder_of
 from agents_memory.clock import SystemClock
+from agents_memory.domain.errors import MemoryFault
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.services.conversations import find_files, survey
 from agents_memory.services.spooling import draining
 from agents_memory.services.status import Report, report
 from agents_memory.settings import Settings
 from agents_memory.settings.capturing import CAPTURE_CLIENTS
+from agents_memory.storage.embedded.services import Backoff
 
 EXAMPLE = 'Example: mcp-agents-memory up --conversations examples/conversations --ask "…" --once'
 DAEMON_LOG = "up-cold.log"
@@ -114,14 +117,26 @@ class _Up:
             draining(settings, pool.database, self._clock),
         ):
             log = settings.data_dir / DAEMON_LOG
-            daemon = running("the daemon", module_command("cold"), log)
-            async with daemon as child:
-                return await beside(child, self._work(pool, child))
+            backoff = Backoff()
+            while True:
+                began = time.monotonic()
+                daemon = running("the daemon", module_command("cold"), log)
+                async with daemon as child:
+                    try:
+                        return await beside(child, self._work(pool, child))
+                    except MemoryFault:
+                        if not (self.proved and child.killed):
+                            raise
+                delay = backoff.after(time.monotonic() - began)
+                say(f"{child.last_words()}\nIt is started again in {delay:g} s.")
+                await asyncio.sleep(delay)
 
     async def _work(self, pool: OpenPool, child: Child) -> int:
         own = Own(self._settings.device_name, child.process.pid)
         emit_text(f"daemon     process {own.pid}, log {child.log}")
         await self._tell_of_another(pool, own)
+        if self.proved:
+            return await self._stay(pool, own)
         whole = await self._import(pool)
         if self._plan.own_transcripts:
             whole = await self._bring_in_own() and whole

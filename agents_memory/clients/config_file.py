@@ -1,8 +1,10 @@
 """Another program's configuration file: read whole, replaced whole, with a copy kept."""
 
 import os
+import re
 import secrets
 import shutil
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -10,6 +12,8 @@ from pathlib import Path
 from agents_memory.domain.errors import MemoryFault
 
 MAX_BYTES = 64 * 2**20
+_MOST_COPIES = 20
+_COPY = re.compile(r"\.(\d{8}-\d{6})(?:-(\d+))?\.bak")
 
 
 def load(file: Path) -> str | None:
@@ -28,8 +32,10 @@ def load(file: Path) -> str | None:
         ) from error
 
 
-def replace(file: Path, before: str | None, after: str, now: datetime) -> Path | None:
-    """Write `after` in place of `before`, all or nothing; the copy of the old file, if there was.
+def replace(file: Path, before: str | None, after: str, now: datetime | None) -> Path | None:
+    """Write `after` in place of `before`, all or nothing; the copy of the old file, if there is.
+
+    The copy is named by `now`; None makes none.
 
     A link is followed and stays a link; mode and owner stay. Raises MemoryFault, also when the
     file was changed meanwhile.
@@ -37,7 +43,7 @@ def replace(file: Path, before: str | None, after: str, now: datetime) -> Path |
     target = Path(os.path.realpath(file))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        copy = None if before is None else _backup(target, now)
+        copy = None if before is None or now is None else _backup(target, now)
         part = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
         try:
             descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -61,6 +67,40 @@ def replace(file: Path, before: str | None, after: str, now: datetime) -> Path |
             "`mcp-agents-memory init` prints"
         ) from error
     return copy
+
+
+def remove(file: Path, before: str) -> None:
+    """Remove a file that still says `before`. Raises MemoryFault, also when it says something else.
+
+    Of a link the file it leads to goes.
+    """
+    if load(file) != before:
+        raise MemoryFault(f"{file} was changed meanwhile; run this again")
+    try:
+        Path(os.path.realpath(file)).unlink()
+    except OSError as error:
+        raise MemoryFault(
+            f"{file} cannot be removed ({error.strerror}); remove it by hand"
+        ) from error
+
+
+def copies(file: Path) -> list[Path]:
+    """The copies that `replace` made of `file`, the newest first, at most twenty."""
+    target = Path(os.path.realpath(file))
+    found = []
+    with suppress(OSError):
+        for path in target.parent.iterdir():
+            name = path.name.removeprefix(target.name)
+            if name != path.name and (made := _COPY.fullmatch(name)):
+                found.append((made[1], int(made[2] or 1), path))
+    return [path for _, _, path in sorted(found, reverse=True)[:_MOST_COPIES]]
+
+
+def discard(copies: Iterable[Path]) -> None:
+    """Remove copies; what cannot be removed stays."""
+    for path in copies:
+        with suppress(OSError):
+            path.unlink()
 
 
 def _backup(target: Path, now: datetime) -> Path:

@@ -27,22 +27,35 @@ def find(file: Path, text: str, keys: Sequence[str]) -> Any:
     return value
 
 
+def has(value: Any, keys: Sequence[str | int]) -> bool:
+    """Whether a document's value has a member at `keys`, whatever that is."""
+    for key in keys:
+        if not isinstance(value, dict) or key not in value:
+            return False
+        value = value[key]
+    return True
+
+
 def with_member(file: Path, text: str, keys: Sequence[str], value: object) -> str:
     """`text` with `value` at `keys`; checked to hold that and to be otherwise the same.
 
     Raises Unreadable.
     """
     before = find(file, text, ())
-    try:
-        if _is_toml(file):
-            after = _toml_with(text, keys, value)
-        else:
-            after = json_text.with_value(text, keys, value)
-    except (TOMLKitError, json_text.NotJson, TypeError) as error:
-        raise Unreadable(f"{file} cannot be changed: {error}") from error
+    after = with_unchecked(file, text, keys, value)
     expected = copy.deepcopy(before) if before is not None else {}
     _put(expected, keys, value)
     return _checked(file, after, expected)
+
+
+def with_unchecked(file: Path, text: str, keys: Sequence[str], value: object) -> str:
+    """The same, only to be compared with: nobody has looked what became of the rest."""
+    try:
+        if _is_toml(file):
+            return _toml_with(text, keys, value)
+        return json_text.with_value(text, keys, value)
+    except (TOMLKitError, json_text.NotJson, TypeError) as error:
+        raise Unreadable(f"{file} cannot be changed: {error}") from error
 
 
 def without_member(file: Path, text: str, keys: Sequence[str | int]) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from agents_memory.clients.ours import SERVER_WORDS
 from agents_memory.settings import Settings
 
 # Short, because clients join it with each tool's name and cut what gets long.
@@ -12,11 +13,15 @@ CONFIG_PATH = "MEMORY_CONFIG_PATH"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """How a client starts the server; `env` names the file of settings and holds no secret."""
+    """How a client starts the server; `env` names the file of settings and holds no secret.
+
+    `name` is what the client calls it.
+    """
 
     command: str
     args: tuple[str, ...]
     env: dict[str, str]
+    name: str = SERVER_NAME
 
     @property
     def words(self) -> list[str]:
@@ -29,10 +34,10 @@ class Entry:
         return start | ({"env": self.env} if self.env else {})
 
 
-def entry_for(settings: Settings, python: str) -> Entry:
+def entry_for(settings: Settings, python: str, name: str = SERVER_NAME) -> Entry:
     """An absolute command, since clients start it in any folder with any PATH.
 
     Isolated (-I): the folder may hold a `hot/` of its own, and PYTHONPATH may lead anywhere.
     """
     env = {} if settings.config_path is None else {CONFIG_PATH: str(settings.config_path)}
-    return Entry(python, ("-I", "-m", "hot"), env)
+    return Entry(python, SERVER_WORDS, env, name)

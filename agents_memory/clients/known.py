@@ -24,6 +24,10 @@ class Place:
     file: Path
     keys: Keys
 
+    def named(self, name: str) -> "Place":
+        """The place beside it of an entry with another name."""
+        return Place(self.file, (*self.keys[:-1], name))
+
 
 @dataclass(frozen=True, slots=True)
 class Hook:
@@ -41,14 +45,17 @@ class Hook:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One client; `own` gives the command lines of its own that add the entry, `found` or not."""
+    """One client; `own` gives the command lines of its own that add the entry, `found` or not.
+
+    `own_removal` gives the one that removes the entry of a name, in a scope.
+    """
 
     name: str
     label: str
     places: Mapping[str, Callable[[Machine], Place]]
     shape: Callable[[Entry], dict[str, Any]]
     own: Callable[[Entry, str, bool], list[list[str]]] | None = None
-    own_removal: Callable[[str], list[str]] | None = None
+    own_removal: Callable[[str, str], list[str]] | None = None
     hook: Hook | None = None
     remark: str = ""
 
@@ -78,9 +85,9 @@ def _opencode_shape(entry: Entry) -> dict[str, Any]:
 
 def _claude_own(entry: Entry, scope: str, found: bool) -> list[list[str]]:
     # It refuses a name that is taken.
-    removal = [["claude", "mcp", "remove", "--scope", scope, SERVER_NAME]] if found else []
+    removal = [["claude", "mcp", "remove", "--scope", scope, entry.name]] if found else []
     given = [word for name, value in entry.env.items() for word in ("-e", f"{name}={value}")]
-    add = ["claude", "mcp", "add", "--scope", scope, SERVER_NAME, *given, "--", *entry.words]
+    add = ["claude", "mcp", "add", "--scope", scope, entry.name, *given, "--", *entry.words]
     return [*removal, add]
 
 
@@ -88,19 +95,19 @@ def _codex_own(entry: Entry, scope: str, found: bool) -> list[list[str]]:
     if scope != USER:
         return []
     given = [word for name, value in entry.env.items() for word in ("--env", f"{name}={value}")]
-    return [["codex", "mcp", "add", SERVER_NAME, *given, "--", *entry.words]]
+    return [["codex", "mcp", "add", entry.name, *given, "--", *entry.words]]
 
 
 def _gemini_own(entry: Entry, scope: str, found: bool) -> list[list[str]]:
     given = [word for name, value in entry.env.items() for word in ("-e", f"{name}={value}")]
     start = [entry.command, "--", *entry.args]
-    return [["gemini", "mcp", "add", "-s", scope, SERVER_NAME, *given, *start]]
+    return [["gemini", "mcp", "add", "-s", scope, entry.name, *given, *start]]
 
 
 def _code_own(entry: Entry, scope: str, found: bool) -> list[list[str]]:
     if scope != USER:
         return []
-    return [["code", "--add-mcp", json.dumps({"name": SERVER_NAME, **_stdio(entry)})]]
+    return [["code", "--add-mcp", json.dumps({"name": entry.name, **_stdio(entry)})]]
 
 
 def _claude_folder(machine: Machine) -> Path:
@@ -152,7 +159,7 @@ CLIENTS: Mapping[str, Client] = {
             },
             _stdio,
             _claude_own,
-            lambda scope: ["claude", "mcp", "remove", "--scope", scope, SERVER_NAME],
+            lambda scope, name: ["claude", "mcp", "remove", "--scope", scope, name],
             Hook(_claude_hooks, timeout=15, max_chars=9_500),
         ),
         Client(
@@ -168,7 +175,7 @@ CLIENTS: Mapping[str, Client] = {
             },
             _codex_shape,
             _codex_own,
-            lambda scope: ["codex", "mcp", "remove", SERVER_NAME] if scope == USER else [],
+            lambda scope, name: ["codex", "mcp", "remove", name] if scope == USER else [],
             # It writes what is longer than 2,500 tokens to a file and shows the beginning.
             Hook(
                 lambda on, scope: Place(
@@ -188,7 +195,7 @@ CLIENTS: Mapping[str, Client] = {
             },
             _plain,
             _gemini_own,
-            lambda scope: ["gemini", "mcp", "remove", "-s", scope, SERVER_NAME],
+            lambda scope, name: ["gemini", "mcp", "remove", "-s", scope, name],
             Hook(
                 lambda on, scope: Place(_gemini_file(on, scope), ("hooks", "SessionStart")),
                 timeout=15_000,

@@ -1,6 +1,6 @@
 """What a patch makes of the memories and profiles it meets: pure, one step after the other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -16,6 +16,7 @@ from agents_memory.domain.patch_refusals import (
     unknown_memory,
 )
 from agents_memory.domain.patches import (
+    MAX_TAGS,
     Add,
     Archive,
     OnMemory,
@@ -103,13 +104,24 @@ class ProfileStep:
 Step = MemoryStep | ProfileStep
 
 
+Tagger = Callable[[str], tuple[str, ...]]
+
+
+def _untagged(text: str) -> tuple[str, ...]:
+    return ()
+
+
 @dataclass(slots=True)
 class Ground:
-    """What a patch meets, locked; `ids` are for new memories, in the order of their operations."""
+    """What a patch meets, locked; `ids` are for new memories, in the order of their operations.
+
+    `tagger` makes the tags of words that were given none.
+    """
 
     now: datetime
     evidence: Mapping[int, Evidence]
     ids: Sequence[int] = ()
+    tagger: Tagger = _untagged
     memories: dict[int, MemoryState] = field(default_factory=dict)
     profiles: dict[str, ProfileState] = field(default_factory=dict)
 
@@ -126,6 +138,19 @@ def steps(request: PatchRequest, ground: Ground, policy: Policy) -> tuple[Step, 
         making.make(operation)
     require_distinct(making.made)
     return tuple(making.made)
+
+
+def retagged(tags: tuple[str, ...], tagger: Tagger, old: str, new: str) -> tuple[str, ...]:
+    """The tags of a memory whose words change: those made from the words are made anew.
+
+    Where not all that would be made of the old words are there, somebody else chose the tags, and
+    they stay. What somebody added to those that were made stays too.
+    """
+    made = tagger(old)
+    if not made or not set(made) <= set(tags):
+        return tags
+    own = (tag for tag in tags if tag not in made)
+    return tuple(dict.fromkeys((*own, *tagger(new))))[:MAX_TAGS]
 
 
 def require_distinct(made: Sequence[Step]) -> None:
@@ -229,7 +254,9 @@ class _Making:
         basis = self._basis(state)
         match operation:
             case Update(content=content) | Supersede(content=content):
-                after = replace(state, content=content, trust=self._trust(operation.evidence))
+                trust = self._trust(operation.evidence)
+                tags = retagged(state.tags, self._ground.tagger, state.content, content)
+                after = replace(state, content=content, trust=trust, tags=tags)
                 basis = Basis(operation.evidence)
             case Support():
                 trust = highest((state.trust, self._trust(operation.evidence)))

@@ -18,8 +18,9 @@ MAX_LINE_CHARS = 1_000
 
 MAKER = "mcp-agents-memory"
 
-# What would format, link, embed or open a tag; a line never begins with what is left.
-_MARKUP = re.compile(r"([\\`*_\[\]<>|~#!])")
+# What would format, link, embed or open a tag, or make a bare address a link; a line never begins
+# with what is left.
+_MARKUP = re.compile(r"([\\`*_\[\]<>|~#!]|:(?=//)|(?<=[wW][wW][wW])\.)")
 # Control characters, and those that turn the order of the words around them.
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 # YAML takes JSON's strings, but for these.

@@ -1,7 +1,7 @@
 """The page of the mirror for a month: what was decided, learned and promised in it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
@@ -16,6 +16,7 @@ from agents_memory.domain.mirror import (
     plain,
 )
 from agents_memory.domain.mirror_tags import project_path
+from agents_memory.domain.text import counted
 
 MONTHS = "months"
 MOST_USED = 10
@@ -85,8 +86,10 @@ class Told:
         return bool(self.said or self.memories or self.settled or self.used)
 
 
-def month_page(owner: Owner, month: Month, told: Told, zone: tzinfo) -> Page:
-    """The page of a month, by rules alone."""
+def month_page(
+    owner: Owner, month: Month, told: Told, zone: tzinfo, there: Set[str] = frozenset()
+) -> Page:
+    """The page of a month, by rules alone; links lead to those of `there`, paths of other pages."""
     counts = {
         "messages": sum(one.messages for one in told.said),
         "memories": len(told.memories),
@@ -95,8 +98,10 @@ def month_page(owner: Owner, month: Month, told: Told, zone: tzinfo) -> Page:
     }
     lines = [front_matter(owner, "month", {"month": str(month), **counts}), f"# {month}", ""]
     lines += [
-        f"{counts['messages']} messages, {counts['memories']} memories made, "
-        f"{counts['settled']} promises settled, memories used {counts['used']} times.",
+        f"{counted(counts['messages'], 'message')}, "
+        f"{counted(counts['memories'], 'memory', 'memories')} made, "
+        f"{counted(counts['settled'], 'promise')} settled, "
+        f"memories used {counted(counts['used'], 'time')}.",
         "",
     ]
     said = {one.project: one for one in told.said}
@@ -104,31 +109,43 @@ def month_page(owner: Owner, month: Month, told: Told, zone: tzinfo) -> Page:
     # What belongs to no project comes last.
     for project in sorted(projects, key=lambda name: (name is None, name or "")):
         of = in_order(memory for memory in told.memories if memory.project == project)
-        lines += _project(project, said.get(project), of, zone)
+        lines += _project(project, said.get(project), of, zone, there)
     if told.settled:
         lines += ["## Promises settled", ""]
-        lines += [*(_line(one, zone) for one in in_order(told.settled)), ""]
+        lines += [*(_line(one, zone, there) for one in in_order(told.settled)), ""]
     if told.used:
         lines += ["## Most used", ""]
         most = sorted(told.used, key=lambda one: (-one[1], one[0].id))[:MOST_USED]
-        lines += [*(f"{_line(memory, zone)} (used {times} times)" for memory, times in most), ""]
+        lines += [
+            *(f"{_line(memory, zone, there)} (used {counted(n, 'time')})" for memory, n in most),
+            "",
+        ]
     return Page(MONTHS, f"{month}.md", "\n".join(lines))
 
 
 def _project(
-    project: str | None, said: Said | None, memories: Sequence[Mirrored], zone: tzinfo
+    project: str | None,
+    said: Said | None,
+    memories: Sequence[Mirrored],
+    zone: tzinfo,
+    there: Set[str],
 ) -> list[str]:
     lines = [f"## {'No project' if project is None else plain(project)}", ""]
     if said is not None:
-        lines += [f"{said.messages} messages in {said.sessions} sessions.", ""]
+        lines += [
+            f"{counted(said.messages, 'message')} in {counted(said.sessions, 'session')}.",
+            "",
+        ]
     for heading, kinds in _HEADINGS.items():
         found = [memory for memory in memories if memory.kind in kinds]
         if found:
-            lines += [f"### {heading}", "", *(_line(one, zone) for one in found), ""]
+            lines += [f"### {heading}", "", *(_line(one, zone, there) for one in found), ""]
     return lines
 
 
-def _line(memory: Mirrored, zone: tzinfo) -> str:
-    shown = memory.status == "active" and memory.project is not None
-    link = f"<../{project_path(memory.project)}>" if shown and memory.project else None
+def _line(memory: Mirrored, zone: tzinfo, there: Set[str]) -> str:
+    link = None
+    if memory.status == "active" and memory.project is not None:
+        path = project_path(memory.project)
+        link = f"<../{path}>" if path in there else None
     return line_of(memory, zone, link)

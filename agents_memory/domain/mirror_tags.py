@@ -16,6 +16,7 @@ from agents_memory.domain.mirror import (
     plain,
 )
 from agents_memory.domain.mirror_names import file_stem
+from agents_memory.domain.text import counted
 
 PROJECTS, TAGS = "projects", "tags"
 INDEX = "index.md"
@@ -119,9 +120,9 @@ def _index(owner: Owner, entries: Sequence[Entry]) -> Page:
 
 
 def _line(entry: Entry) -> str:
-    counts = f"{entry.memories} memories"
+    counts = counted(entry.memories, "memory", "memories")
     if entry.folder == PROJECTS:
-        counts += f", {entry.messages} messages"
+        counts += f", {counted(entry.messages, 'message')}"
     about = f": {plain(entry.description)}" if entry.description else ""
     # Names of files may hold letters of any script; these brackets take them as they are.
     return f"- [{plain(entry.tag)}](<{entry.path}>) ({counts}){about}"

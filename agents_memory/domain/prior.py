@@ -22,7 +22,7 @@ MOOD_PRIOR = 0.5
 """How much a mood that was told weighs (Madeleine: 1 + 0.5·cos of registers)."""
 
 DERIVED_MOOD_PRIOR = 0.2
-"""How much one weighs that was only read off the last messages."""
+"""How much one weighs that was only read off the last messages, times its own size 0..1."""
 
 MOOD_NEAR = 0.75
 """From which `mood_fit` on an item is recalled for its mood alone: half a unit of valence away."""

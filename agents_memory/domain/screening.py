@@ -1,8 +1,10 @@
 """Find text that was planted to command a memory; rules only, in a dozen languages.
 
-Two things are obvious enough for a rule: text that closes our own fence, and an order to drop the
-instructions that hold together with an order to store, erase or give away what is remembered. One
-alone is everyday talk. What passes is still only data: it is fenced wherever it is shown.
+Three things are obvious enough for a rule: text that closes our own fence; an order to drop the
+instructions that hold together with an order to store, erase or give away what is remembered, or to
+run what is fetched from the net; and an order for all time to send secrets somewhere
+(`domain.standing_orders`). One half alone is everyday talk. What passes is still only data: it is
+fenced wherever it is shown.
 """
 
 import re
@@ -13,11 +15,14 @@ from itertools import islice
 
 from agents_memory.domain.fencing import fence
 from agents_memory.domain.messages import Screening, Trust
+from agents_memory.domain.standing_orders import gives_standing_order
 
 FORGED_FENCE = "forged_fence"
 OVERRIDE_AND_STORE = "override_and_store"
 OVERRIDE_AND_ERASE = "override_and_erase"
 OVERRIDE_AND_LEAK = "override_and_leak"
+OVERRIDE_AND_RUN = "override_and_run"
+STANDING_ORDER = "standing_order"
 
 # A match looks this far around itself for its other half, in characters.
 _BEFORE, _AFTER = 300, 600
@@ -71,6 +76,8 @@ def _reasons(text: str) -> Iterator[str]:
         piece = text[start : start + _SLICE + _OVERLAP]
         if _closes_fence(piece):
             yield FORGED_FENCE
+        if gives_standing_order(piece):
+            yield STANDING_ORDER
         for override in islice(_OVERRIDE.finditer(piece), looks):
             looks -= 1
             around = piece[max(0, override.start() - _BEFORE) : override.end() + _AFTER]
@@ -255,5 +262,12 @@ _ORDERS = {
         ("密钥|密码|密碼|秘密|令牌|记忆|記憶", "发送|发到|发给|上传|泄露|發送|傳送"),
         ("apiキー|パスワード|秘密|トークン|認証情報|記憶", "送信|送って|送れ|漏ら|公開|転送"),
         (r"api\s{0,3}키|비밀번호|암호|비밀|토큰|기억", "보내|전송|업로드|공개|유출"),
+    ),
+    # What a shell is told is the same in every language.
+    OVERRIDE_AND_RUN: re.compile(
+        r"\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]{0,200}\|\s{0,3}(?:sudo\s{1,3})?"
+        r"(?:(?:ba|z|da)?sh|python3?|iex|node)\b"
+        r"|\b(?:ba)?sh\s{1,3}(?:-c\s{1,3})?[\"'(<$]{1,4}\s{0,3}(?:curl|wget)\b"
+        r"|\brm\s{1,3}-(?:rf|fr)\s{1,3}[~/$]|\bpowershell\b[^\n]{0,80}-enc"
     ),
 }

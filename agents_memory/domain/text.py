@@ -110,6 +110,11 @@ def _continues(text: str, at: int) -> bool:
     return unicodedata.combining(before) == _VIRAMA and here.isalpha()
 
 
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A number and what it counts: '1 message', '2 messages'; `many` is an irregular plural."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
 def content_key(text: str) -> str:
     """What two texts share when they say the same thing in the same words.
 

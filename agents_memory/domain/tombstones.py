@@ -25,6 +25,11 @@ NAMES = ("session", "source", "store_id", "native_id")
 """Fields that tell turns apart: a digest keeps them different when words were struck out."""
 
 
+def has_gap(text: str) -> bool:
+    """Whether something was taken out of a text: erased words, or a secret."""
+    return REPLACEMENT in text or "[redacted:" in text
+
+
 class Eraser(Protocol):
     """Whatever knows which places of a text are to go."""
 

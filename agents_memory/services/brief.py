@@ -10,7 +10,7 @@ from agents_memory.domain.fencing import fence
 from agents_memory.domain.memories import MemoryView
 from agents_memory.domain.messages import Trust
 from agents_memory.domain.persona import KINDS, dimension_of, readable_lines
-from agents_memory.domain.text import is_blank, truncate
+from agents_memory.domain.text import counted, is_blank, truncate
 from agents_memory.domain.tokens import BRIEF_CHARS_PER_TOKEN
 from agents_memory.storage import memories, messages, profiles
 from agents_memory.storage.connections import Connection, Database
@@ -205,11 +205,11 @@ class Briefing:
             documents = await profiles.list_profiles(connection, user_id)
             pinned_ids = await memories.list_pinned(connection, user_id, MAX_PINNED)
             promise_ids = await memories.list_open_promises(connection, user_id, MAX_PROMISES)
-            pinned = await memories.list_memories(connection, pinned_ids, user_id)
+            pinned = await memories.list_memories(connection, pinned_ids, user_id, grounded=True)
             pinned_messages = await messages.list_messages(
                 connection, await messages.list_pinned(connection, user_id, MAX_PINNED), user_id
             )
-            promises = await memories.list_memories(connection, promise_ids, user_id)
+            promises = await memories.list_memories(connection, promise_ids, user_id, grounded=True)
             return _Material(
                 core=documents["core"].content if "core" in documents else "",
                 sub=documents["sub"].content if "sub" in documents else "",
@@ -240,7 +240,7 @@ class Briefing:
 
     def _projects(self, projects: list[ActiveProject]) -> tuple[str, ...]:
         return tuple(
-            f"- {p.name} ({p.messages} messages, last {self._day(p.last_said)})" for p in projects
+            f"- {p.name} ({_messages(p.messages)}last {self._day(p.last_said)})" for p in projects
         )
 
     def _turns(self, turns: list[MessageView], max_chars: int) -> tuple[str, ...]:
@@ -250,6 +250,11 @@ class Briefing:
             f"{one_line(m.text, max_chars)}"
             for m in turns
         )
+
+
+def _messages(number: int) -> str:
+    # None, where all that is filed there was told for memories.
+    return f"{counted(number, 'message')}, " if number else ""
 
 
 def _said(message: MessageView) -> datetime:

@@ -1,18 +1,25 @@
 """A long text that an agent hands over: stored as evidence, then digested by the daemon."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 from uuid import uuid4
 
-from agents_memory.domain.errors import Refusal
+from agents_memory.domain.digesting import READ_CHARS, units
+from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.messages import Draft
+from agents_memory.domain.text import repair
 from agents_memory.services.intake import Intake
 from agents_memory.services.jobs import Asked, Jobs
 from agents_memory.services.knowledge import ACTOR as ACTOR
 from agents_memory.services.knowledge import SUBJECT, TOOL
 
 KIND = "digest"
+STATES_NOTHING = Refusal(
+    Code.INVALID_INPUT,
+    "the text says nothing that could be remembered; hand over sentences or a list",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +64,12 @@ class Digesting:
     ) -> tuple[int, Asked] | Refusal:
         """Stores the text and has it digested; the id of the message it became, and how it stands.
 
-        Refuses an empty text and one of more than 16 MiB;
+        Refuses an empty text, one that states nothing, and one of more than 16 MiB;
         raises DatabaseUnavailable.
         """
+        # Known here already, and not worth to wait for the daemon.
+        if said.text and not await asyncio.to_thread(units, repair(said.text[:READ_CHARS]).text):
+            return STATES_NOTHING
         # As what is told for one memory: recalled while a memory rests on it.
         told = replace(said, source=TOOL, store_id=ACTOR, native_id=str(uuid4()))
         stored = await self._intake.store(told, user_id)

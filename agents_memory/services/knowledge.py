@@ -23,12 +23,11 @@ from agents_memory.domain.patches import (
     Update,
     WriteProfile,
 )
-from agents_memory.domain.redaction import redact
-from agents_memory.domain.text import content_key, repair
+from agents_memory.domain.text import content_key
 from agents_memory.services.adding import Adding
 from agents_memory.services.embedding_now import EmbeddingNow
 from agents_memory.services.intake import Intake
-from agents_memory.services.key_phrases import LOOKED_AT_CHARS, key_phrases
+from agents_memory.services.made_tags import made_tags
 from agents_memory.services.patching import Patching
 from agents_memory.storage import memories, profiles
 from agents_memory.storage.connections import Connection, Database
@@ -36,7 +35,6 @@ from agents_memory.storage.connections import Connection, Database
 SUBJECT = "user"
 ACTOR = "agent"
 TOOL = "manage_knowledge"
-MAX_MADE_TAGS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +106,7 @@ class Knowledge:
         Where messages are cited as `evidence`, it rests on these and `said` is not stored.
         """
         if not add.tags:
-            add = replace(add, tags=await asyncio.to_thread(_tags, said.text))
+            add = replace(add, tags=await asyncio.to_thread(made_tags, said.text))
         done = await self._evidenced(
             said, user_id, add, "asked to remember", project, tool=tool, evidence=evidence
         )
@@ -284,11 +282,6 @@ def _is_so(memory: MemoryView, operation: OnMemory) -> bool:
         case Retag(tags=tags):
             return memory.tags == tags
     return False
-
-
-def _tags(text: str) -> tuple[str, ...]:
-    # Of what will be stored, or a part of a secret could become a tag.
-    return key_phrases(redact(repair(text[:LOOKED_AT_CHARS]).text).text, MAX_MADE_TAGS)
 
 
 def _remembered(applied: Applied | Refusal) -> Remembered | Refusal:

@@ -51,7 +51,7 @@ class MemorySearch:
                 include_removed=include_removed,
                 limit=max(1, min(limit, MAX_LIMIT)),
             )
-            return tuple(await memories.list_memories(connection, ids, user_id))
+            return tuple(await memories.list_memories(connection, ids, user_id, grounded=True))
 
         return await self._database.run(load)
 

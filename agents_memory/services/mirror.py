@@ -1,7 +1,7 @@
 """The Markdown mirror: pages of what is remembered, for people and for git."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
@@ -63,25 +63,47 @@ class Mirror:
         """Where the pages are written."""
         return self._directory
 
+    async def everything(
+        self, asked: str | None, *, private: bool = False
+    ) -> tuple[MonthMirrored, TagsMirrored] | Refusal:
+        """What `month` and `tags` write, in the order in which links lead to what is there."""
+        month = self._read(asked)
+        if isinstance(month, Refusal):
+            return month
+        tags = await self.tags(private=private)
+        if isinstance(tags, Refusal):
+            return tags
+        made = await self._mirror_month(month, private)
+        return made if isinstance(made, Refusal) else (made, tags)
+
     async def month(self, asked: str | None, *, private: bool = False) -> MonthMirrored | Refusal:
         """The page of a month 'YYYY-MM', the last one unless told otherwise.
 
         The pages of other months that are there are made anew as well: what was erased since
-        leaves them. Raises DatabaseUnavailable.
+        leaves them. Links lead to pages of projects that are there. Raises DatabaseUnavailable.
         """
+        month = self._read(asked)
+        return month if isinstance(month, Refusal) else await self._mirror_month(month, private)
+
+    def _read(self, asked: str | None) -> Month | Refusal:
         month = Month.before(self._clock.now(), self._zone) if asked is None else Month.read(asked)
-        if month is None:
-            return Refusal(
-                Code.INVALID_INPUT,
-                "month is a year and a month, such as 2026-10; pass one of these",
-            )
+        return month or Refusal(
+            Code.INVALID_INPUT,
+            "month is a year and a month, such as 2026-10; pass one of these",
+        )
+
+    async def _mirror_month(self, month: Month, private: bool) -> MonthMirrored | Refusal:
         if self._directory is None:
             return MonthMirrored(month, await self._month_page(month, private), None)
         try:
             async with open_folder(self._directory, self._owner) as folder:
                 there = await _to_its_end(folder.list_ours, MONTHS)
                 months = {month, *filter(None, map(Month.read, map(_stem, there)))}
-                pages = {one: await self._month_page(one, private) for one in sorted(months)}
+                projects = await _to_its_end(folder.list_ours, PROJECTS)
+                linked = {f"{PROJECTS}/{name}" for name in projects}
+                pages = {
+                    one: await self._month_page(one, private, linked) for one in sorted(months)
+                }
                 kept = [page for page in pages.values() if page is not None]
                 done = await _to_its_end(_replace, folder, kept, (MONTHS,))
         except MirrorUnavailable as fault:
@@ -101,13 +123,15 @@ class Mirror:
             return _unwritten(fault)
         return TagsMirrored(pages[0], tuple(entries), done)
 
-    async def _month_page(self, month: Month, private: bool) -> Page | None:
+    async def _month_page(
+        self, month: Month, private: bool, linked: Set[str] = frozenset()
+    ) -> Page | None:
         since, until = month.bounds(self._zone)
         async with self._database.snapshot() as connection:
             told = await mirror.find_told(connection, self._user_id, since, until, private=private)
         if not told:
             return None
-        return await asyncio.to_thread(month_page, self._owner, month, told, self._zone)
+        return await asyncio.to_thread(month_page, self._owner, month, told, self._zone, linked)
 
     async def _tag_pages(self, private: bool) -> tuple[list[Page], list[Entry]]:
         async with self._database.snapshot() as connection:

@@ -31,6 +31,7 @@ from agents_memory.domain.policy import Policy
 from agents_memory.domain.redaction import redact
 from agents_memory.domain.screening import screen
 from agents_memory.domain.tombstones import Tombstones, strike_request
+from agents_memory.services.made_tags import made_tags
 from agents_memory.storage import memories, patches, tags
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.notify import Hints
@@ -129,7 +130,7 @@ class _Attempt:
             [(add.scope, same_key(add.subject, add.content)) for add in adds],
         )
         *ids, patch_id = found.ids
-        ground = Ground(found.now, _citable(found.evidence), ids[: len(adds)])
+        ground = Ground(found.now, _citable(found.evidence), ids[: len(adds)], tagger=made_tags)
         place = Place(request.platform)
         if request.project is not None and adds:
             p_tag = await _project(connection, request.project, erased)

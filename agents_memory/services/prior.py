@@ -28,7 +28,8 @@ async def recent_leaning(connection: Connection, user_id: int, platform: str) ->
     found = await activations.find_recent_mood(
         connection, user_id, platform, messages=RECENT_MOOD_MESSAGES, hours=RECENT_MOOD_HOURS
     )
-    return None if found is None else Leaning(found, DERIVED_MOOD_PRIOR)
+    # A calm one tells little, and what has no valence yet must not lose by it.
+    return None if found is None else Leaning(found, DERIVED_MOOD_PRIOR * abs(found))
 
 
 async def weigh(connection: Connection, ranked: Ranked, leaning: Leaning | None) -> Ranked:

@@ -45,9 +45,9 @@ class RecallRequest:
 
     `project` is a tag's name; it and its aliases take the place of the projects in `filters`.
     `mood` is a number −1..1 or words; without one, `mood_of` may name the platform whose newest
-    messages tell it. `opening`: without a query, what is pinned or promised and not what is newest,
-    whatever the filters. `narrow` keeps some kinds and tags; `expand` follows edges from the best
-    results, where the filters ask for nothing that neighbours may not have.
+    messages tell it to a query. `opening`: without a query, what is pinned or promised and not what
+    is newest, whatever the filters. `narrow` keeps some kinds and tags; `expand` follows edges from
+    the best results, where the filters ask for nothing that neighbours may not have.
     """
 
     query: str | None
@@ -75,7 +75,7 @@ class RecallAnswer:
 
     `used` is hybrid, keyword, recency or none; `degraded` says why an arm is missing; `left_out`
     counts what would have fitted the query and not the budget, `left_out_ids` says which. `mood` is
-    the valence −1..1 that the answer leans towards.
+    the valence −1..1 that the answer leans towards, `mood_derived` when nobody told it.
     """
 
     used: str
@@ -87,6 +87,7 @@ class RecallAnswer:
     note: str | None = None
     left_out_ids: tuple[int, ...] = ()
     mood: float | None = None
+    mood_derived: bool = False
 
 
 class Recall:
@@ -210,6 +211,7 @@ class Recall:
                 user_id=request.filters.user_id,
                 limit=request.limit,
                 terms=terms,
+                wanted=None if request.filters.only_messages else request.narrow.keep,
             )
             top = await top_similarity(connection, ranked, items, request.filters.user_id)
             return ranked, items, top, reason, leaning
@@ -232,6 +234,7 @@ class Recall:
             note=note,
             left_out_ids=left_out,
             mood=None if leaning is None else round(leaning.valence, 3),
+            mood_derived=leaning is not None and told is None,
         )
 
     async def _mood(

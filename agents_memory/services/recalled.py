@@ -1,6 +1,6 @@
 """What recall hands out: items loaded by rank, without repeats, cut to what a reader needs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -22,6 +22,9 @@ LOOKED_AT_ONCE = 20
 SESSIONS_LOOKED_AT = 10
 SESSION_NEEDS = 3
 
+# Of some memories those that are asked for.
+Wanted = Callable[[Connection, Collection[int]], Awaitable[set[int]]]
+
 
 @dataclass(frozen=True, slots=True)
 class RecalledItem:
@@ -29,7 +32,8 @@ class RecalledItem:
 
     `score` is 0..1 within this answer; `similarity` is the calibrated likeness 0..1 or None. A
     summary names the `messages` it tells of, said from `said_at` to `until`: archived ones, or part
-    of a `session`. `via`: it did not match by itself, and came along an edge.
+    of a `session`. `via`: it did not match by itself, and came along an edge. `told_for`: the
+    memory for whose sake it was told.
     """
 
     id: int
@@ -55,6 +59,7 @@ class RecalledItem:
     until: datetime | None = None
     session: str | None = None
     via: Via | None = None
+    told_for: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +83,27 @@ class Ranked:
 
 
 async def load_distinct(
-    connection: Connection, ranked: Ranked, *, user_id: int, limit: int, terms: tuple[str, ...]
+    connection: Connection,
+    ranked: Ranked,
+    *,
+    user_id: int,
+    limit: int,
+    terms: tuple[str, ...],
+    wanted: Wanted | None = None,
 ) -> list[RecalledItem]:
-    """By rank, up to `limit` items that don't repeat each other."""
+    """By rank, up to `limit` items that don't repeat each other.
+
+    `wanted` tells which memories may stand for the words that were told for them; None: no memory.
+    """
     order = sorted(ranked.scores, key=lambda item: (-ranked.scores[item], -item))
     loaded: list[RecalledItem] = []
     distinct: list[RecalledItem] = []
     # Repeats take no slot, so it may need more rows than are asked for.
     for start in range(0, len(order), 2 * limit):
         page = order[start : start + 2 * limit]
-        loaded += await load_items(connection, page, ranked, user_id, terms)
-        distinct = _without_repeats(loaded)
+        found = await load_items(connection, page, ranked, user_id, terms)
+        loaded += await with_told_memories(connection, found, ranked, user_id, terms, wanted)
+        distinct = without_repeats(loaded)
         if len(distinct) >= 2 * limit:
             break
     words = {item.id: analyse(item.text).terms.keys() for item in distinct}
@@ -99,8 +114,8 @@ async def load_distinct(
         limit=limit,
     )
     # Near-duplicates only fill what is left over; the order is that of the scores all the same.
-    found = sorted(chosen, key=distinct.index)
-    return await _with_sessions(connection, ranked, found, user_id, limit, terms)
+    ordered = sorted(chosen, key=distinct.index)
+    return await _with_sessions(connection, ranked, ordered, user_id, limit, terms)
 
 
 async def _with_sessions(
@@ -156,13 +171,49 @@ async def top_similarity(
     return None
 
 
-def _without_repeats(items: list[RecalledItem]) -> list[RecalledItem]:
-    """The first of each text; what is derived stands for the message whose words it repeats."""
+async def with_told_memories(
+    connection: Connection,
+    items: list[RecalledItem],
+    ranked: Ranked,
+    user_id: int,
+    terms: tuple[str, ...],
+    wanted: Wanted | None,
+) -> list[RecalledItem]:
+    """The items, and behind words that were told for a memory the memory that says the same.
+
+    It may not have been found itself: it is compared with its subject before it, and is of no role.
+    """
+    there = {item.id for item in items}
+    told = {item.told_for for item in items if item.told_for is not None} - there
+    if wanted is None or not told:
+        return items
+    kept = sorted(await wanted(connection, told))
+    found = {
+        memory.id: _from_memory(memory, ranked, terms)
+        for memory in await memories.list_memories(connection, kept, user_id, grounded=True)
+    }
+    added: list[RecalledItem] = []
+    for item in items:
+        added.append(item)
+        memory = None if item.told_for is None else found.get(item.told_for)
+        if memory is not None and content_key(memory.text) == content_key(item.text):
+            added.append(memory)
+    return added
+
+
+def without_repeats(items: list[RecalledItem]) -> list[RecalledItem]:
+    """The first of each text; what is derived stands for the message whose words it repeats.
+
+    It does so in the place of the message, and with its score where that is the better one.
+    """
     kept: dict[str, RecalledItem] = {}
     for item in items:
         key = content_key(item.text)
-        if key not in kept or (kept[key].role is not None and item.role is None):
-            kept[key] = item
+        first = kept.setdefault(key, item)
+        if first.role is not None and item.role is None:
+            similarity = first.similarity if item.similarity is None else item.similarity
+            score = max(first.score, item.score)
+            kept[key] = replace(item, score=score, similarity=similarity, via=first.via)
     return list(kept.values())
 
 
@@ -182,7 +233,7 @@ async def load_items(
         for message in await messages.list_messages(connection, of_messages, user_id):
             loaded[message.id] = _from_message(message, ranked, terms)
     if of_memories:
-        for memory in await memories.list_memories(connection, of_memories, user_id):
+        for memory in await memories.list_memories(connection, of_memories, user_id, grounded=True):
             loaded[memory.id] = _from_memory(memory, ranked, terms)
     if of_summaries:
         for summary in await summaries.list_summaries(connection, of_summaries, user_id):
@@ -210,6 +261,7 @@ def _from_message(message: MessageView, ranked: Ranked, terms: tuple[str, ...]) 
         model=message.model,
         device=message.device,
         venue=message.venue,
+        told_for=message.told_for,
         via=ranked.via.get(message.id),
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.memories import Status
@@ -46,11 +47,15 @@ class StageState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """Who did a stage and when; the time is not kept for memories."""
+    """Who did a stage and when; the time is not kept for memories.
+
+    `reason` is why rules did it although a model was asked.
+    """
 
     backend: str
     version: int | None
     at: datetime | None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +135,7 @@ async def _of_message(connection: Connection, schema: str, message: PassItem) ->
     model = await vectors.find_active_model(connection)
     settled = {
         stage: tuple(
-            Settled(one["backend"], one["version"], one["settled_at"])
+            Settled(one["backend"], one["version"], one["settled_at"], _unanswered(one["detail"]))
             for one in results
             if one["stage"] == stage and (stage != "embed" or _is_of(model, one["backend"]))
         )
@@ -229,7 +234,7 @@ def _stages(
         elif refused is not None and not done:
             receipts.append(StageReceipt(stage, StageState.NOT_APPLICABLE, refused))
         elif done:
-            receipts.append(StageReceipt(stage, StageState.SETTLED, settled=done))
+            receipts.append(_done(item_id, stage, done))
         elif before is not None:
             receipts.append(StageReceipt(stage, StageState.WAITING, f"{before} comes first"))
         else:
@@ -244,6 +249,28 @@ def _stages(
         if before is None and receipts[-1].state is not StageState.SETTLED:
             before = stage
     return tuple(receipts)
+
+
+def _done(item_id: int, stage: str, done: tuple[Settled, ...]) -> StageReceipt:
+    """`reason` and `fix` where rules had to do what a model could not, and none has since."""
+    if any(one.reason is None for one in done):
+        return StageReceipt(stage, StageState.SETTLED, settled=done)
+    return StageReceipt(
+        stage,
+        StageState.SETTLED,
+        done[-1].reason,
+        done,
+        fix="another model is asked about it by itself; to ask this one again, "
+        f"`mcp-agents-memory retry {item_id}`",
+    )
+
+
+def _unanswered(detail: Mapping[str, Any]) -> str | None:
+    why = detail.get("unanswered")
+    if why is None:
+        return None
+    named = f" {detail['asked']}" if detail.get("asked") else ""
+    return f"a model{named} was asked in vain: {why}"
 
 
 def _asked(item_id: int, row: ItemWork, done: tuple[Settled, ...], *, led: bool) -> StageReceipt:
@@ -270,8 +297,7 @@ def _asked(item_id: int, row: ItemWork, done: tuple[Settled, ...], *, led: bool)
             + ("" if row.last_error is None else f"; before that: {row.last_error}"),
             "run `mcp-agents-memory coldpath`, or start an editor that uses the embedded database",
         )
-    if row.last_error is not None:
-        return receipt(
-            StageState.WAITING, row.last_error, "remove the cause; it then goes on by itself"
-        )
+    # Whatever this row was told last: why the stage is held now is known from any of its rows.
+    if row.held is not None and not row.put_off:
+        return receipt(StageState.WAITING, row.held, "remove the cause; it then goes on by itself")
     return receipt(StageState.WAITING, "put off" if row.put_off else "not yet its turn")

@@ -270,10 +270,10 @@ class _Erasure:
             self._lost.update(analyse(text).terms)
             self._texts.add(message_id)
             self._changed["messages.message"] += 1
+        resting = await rebuilding.list_resting(connection, message_id)
         await rebuilding.bury_message(connection, message_id)
         await self._bury_proposals([message_id])
         self._reasons.update(await rebuilding.list_reasons_beside(connection, message_id))
-        resting = await rebuilding.list_resting(connection, message_id)
         self._note_documents(resting)
         await self._bury([(r.item_id, r.version) for r in resting if r.memory and r.alone])
 

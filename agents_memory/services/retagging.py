@@ -69,11 +69,14 @@ class Undoing:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run did in this go; `left` entries of a run taken back had changed since."""
+    """What a run did in this go; `since`: entries of a run taken back that changed meanwhile.
+
+    Unless `finished` there is more to do.
+    """
 
     run_id: int
     moved: int
-    left: int
+    since: int
     finished: bool
 
 
@@ -193,26 +196,26 @@ class Retagging:
 
         `advance` is told of each batch. May be cancelled at any time: whole batches stay.
         """
-        moved = left = 0
+        moved = since = 0
         while True:
             more = BATCH if limit is None else min(BATCH, limit - moved)
             if more <= 0:
-                return Outcome(run_id, moved, left, finished=False)
+                return Outcome(run_id, moved, since, finished=False)
             async with self._database.transaction() as connection:
                 reached = await retags.lock_retag(connection, run_id)
                 run = await retags.find_retag(connection, run_id)
                 if reached is None or run is None:
                     # Somebody else ended it.
-                    return Outcome(run_id, moved, left, finished=True)
+                    return Outcome(run_id, moved, since, finished=True)
                 step = _go_back if run.way == "rollback" else _go_on
                 moves, skipped, seen, last = await step(connection, run, reached, more)
                 if moves:
                     await retags.move(connection, run_id, moves)
                 await retags.note_reached(connection, run_id, seen, finished=last)
-            moved, left = moved + len(moves), left + skipped
+            moved, since = moved + len(moves), since + skipped
             advance(len(moves))
             if last:
-                return Outcome(run_id, moved, left, finished=True)
+                return Outcome(run_id, moved, since, finished=True)
 
     async def _find(self, run_id: int) -> Run | Refusal:
         run = None

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from agents_memory.domain.errors import Code, Refusal, Refused
 from agents_memory.domain.nearest_tags import Near, nearest
-from agents_memory.domain.tags import is_generic_tag, normalise_tag
+from agents_memory.domain.tags import MAX_TAG_CHARS, is_generic_tag, normalise_tag
 from agents_memory.domain.text import is_blank
 from agents_memory.services.project_tags import described
 from agents_memory.storage import registry, suggestions
@@ -55,7 +55,7 @@ class TagProposals:
         self, name: str, sort: Sort, description: str, user_id: int
     ) -> Proposed | Refusal:
         """Proposes a tag, once; refuses one that says nothing, that was rejected, a free tag that
-        nothing carries, and more than 20 that wait."""
+        nothing carries, one of more than 50 characters, and more than 20 that wait."""
         try:
             tag, about = await asyncio.to_thread(_checked, name, description)
             async with self._database.transaction() as connection:
@@ -120,6 +120,14 @@ async def _suggest(
 
 def _checked(name: str, description: str) -> tuple[str, str]:
     """The tag and its description as they are kept; raises Refused."""
+    if len(name.strip()) > MAX_TAG_CHARS:
+        raise Refused(
+            Refusal(
+                Code.LIMIT_EXCEEDED,
+                f"a tag may hold {MAX_TAG_CHARS} characters; give a shorter name",
+                {"limit": MAX_TAG_CHARS},
+            )
+        )
     tag = normalise_tag(name)
     if tag is None:
         raise Refused(Refusal(Code.INVALID_INPUT, "a tag needs a letter or a digit; give its name"))

@@ -7,7 +7,15 @@ from agents_memory.domain.prior import MOOD_NEAR, mood_fit
 from agents_memory.services.candidates import ARM_LIMIT_WIDE
 from agents_memory.services.narrowing import EVERYTHING, Narrow
 from agents_memory.services.prior import Leaning
-from agents_memory.services.recalled import Ranked, RecalledItem, load_distinct, load_items
+from agents_memory.services.recalled import (
+    Ranked,
+    RecalledItem,
+    Wanted,
+    load_distinct,
+    load_items,
+    with_told_memories,
+    without_repeats,
+)
 from agents_memory.storage import activations, memories, messages
 from agents_memory.storage.connections import Connection
 
@@ -16,13 +24,18 @@ async def load_newest(
     connection: Connection, filters: Filters, narrow: Narrow, limit: int
 ) -> list[RecalledItem]:
     """The newest messages and memories, the newest first."""
-    message_ids, memory_ids = await _newest(connection, filters, narrow, limit)
+    # What a memory says again takes no place, so more is looked at than is asked for.
+    looked_at = 2 * limit
+    message_ids, memory_ids = await _newest(connection, filters, narrow, looked_at)
     # Both lists are newest first, so no more of each can be among the newest of all.
-    message_ids, memory_ids = message_ids[:limit], memory_ids[:limit]
+    message_ids, memory_ids = message_ids[:looked_at], memory_ids[:looked_at]
     ranked = Ranked("recency", {}, frozenset(memory_ids), {})
-    found = await load_items(connection, [*message_ids, *memory_ids], ranked, filters.user_id, ())
+    user_id = filters.user_id
+    found = await load_items(connection, [*message_ids, *memory_ids], ranked, user_id, ())
+    wanted = _wanted(filters, narrow)
+    found = await with_told_memories(connection, found, ranked, user_id, (), wanted)
     found.sort(key=lambda item: (item.said_at, item.id), reverse=True)
-    return found[:limit]
+    return without_repeats(found)[:limit]
 
 
 async def load_opening(
@@ -62,7 +75,18 @@ async def load_alike(
     fits = {item: mood_fit(leaning.valence, valence) for item, valence in valences.items()}
     scores = {item: fit for item, fit in fits.items() if fit >= near and item not in without}
     ranked = Ranked("recency", scores, frozenset(memory_ids), {})
-    return await load_distinct(connection, ranked, user_id=filters.user_id, limit=limit, terms=())
+    return await load_distinct(
+        connection,
+        ranked,
+        user_id=filters.user_id,
+        limit=limit,
+        terms=(),
+        wanted=_wanted(filters, narrow),
+    )
+
+
+def _wanted(filters: Filters, narrow: Narrow) -> Wanted | None:
+    return None if filters.only_messages else narrow.keep
 
 
 async def _newest(

@@ -112,7 +112,7 @@ class Upkeep:
         async def load(connection: Connection) -> tuple[Fading, ...]:
             found = await upkeep.list_fading(connection, user_id, max(1, min(limit, MAX_LISTED)))
             known = {one.id: one for one in found}
-            views = await memories.list_memories(connection, list(known), user_id)
+            views = await memories.list_memories(connection, list(known), user_id, grounded=True)
             return tuple(
                 Fading(view, one.value, one.touched_at, one.value < FADING_BELOW)
                 for view in views

@@ -26,7 +26,7 @@ from agents_memory.settings.values import (
 )
 from agents_memory.settings.variables import ACCEPTED, Group, Variable, setting
 
-TOOLSETS = ("core", "mind", "patch", "episodes", "tags")
+TOOLSETS = ("core", "mind", "patch", "tags")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

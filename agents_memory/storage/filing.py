@@ -50,10 +50,21 @@ async def list_filings(
     }
 
 
-async def queue_filed_by_rules(connection: Connection, below: int, limit: int) -> list[int]:
-    """Asks for the stage `tag` anew where only rules were: ids, newest first, all under `below`."""
-    rows = await connection.fetch(SQL["queue_filed_by_rules"].sql, below, limit)
+async def queue_filed_by_rules(
+    connection: Connection, below: int, limit: int, *, model: str | None, version: int
+) -> list[int]:
+    """Asks for the stage `tag` anew where only rules were: ids, newest first, all under `below`.
+
+    What `model` itself was asked about in vain, in this version of its pass, is left out; all that
+    any was, where its name is not known.
+    """
+    rows = await connection.fetch(SQL["queue_filed_by_rules"].sql, below, limit, model, version)
     return sorted((row["item_id"] for row in rows), reverse=True)
+
+
+async def queue_unanswered(connection: Connection, message_id: int) -> bool:
+    """Asks for the stage `tag` anew where rules filed a message because a model could not."""
+    return await connection.fetchval(SQL["queue_unanswered"].sql, message_id) is not None
 
 
 async def count_waiting(connection: Connection, most: int) -> int:

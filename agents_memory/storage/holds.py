@@ -16,13 +16,15 @@ SQL = queries.load("holds")
 class Hold:
     """A provider that did not answer `times` in a row, first at `since`.
 
-    It may be tried again at `held_until`, and stays listed until it answers.
+    It may be tried again at `held_until`, and stays listed until it answers. `over`: that time has
+    come, and it is asked with the next work there is.
     """
 
     provider: str
     times: int
     held_until: datetime
     since: datetime
+    over: bool = False
 
 
 async def find_hold(connection: Connection, provider: str) -> Hold | None:
@@ -48,6 +50,7 @@ async def delete_hold(connection: Connection, provider: str) -> None:
     await connection.execute(SQL["delete_hold"].sql, provider)
 
 
-async def delete_holds(connection: Connection) -> None:
-    """Somebody says that all may be tried at once."""
-    await connection.execute(SQL["delete_holds"].sql)
+async def delete_holds(connection: Connection) -> list[str]:
+    """Somebody says that all may be tried at once; the providers that were held."""
+    rows = await connection.fetch(SQL["delete_holds"].sql)
+    return sorted(row["provider"] for row in rows)

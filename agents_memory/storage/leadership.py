@@ -53,9 +53,13 @@ async def wait_lock(connection: Connection, schema: str) -> None:
     await connection.execute(SQL["wait_lock"].sql, lock_key(schema))
 
 
-async def beat(connection: Connection) -> None:
-    """Keeps the session of a lock or of a listener alive, and finds out whether it still is."""
-    await connection.execute(SQL["beat"].sql)
+async def beat(connection: Connection) -> datetime:
+    """Keeps the session of a lock or of a listener alive, and finds out whether it still is.
+
+    Returns what the server's clock shows, aware.
+    """
+    now: datetime = await connection.fetchval(SQL["beat"].sql)
+    return now
 
 
 async def take_lead(connection: Connection, holder: str, pid: int) -> int:

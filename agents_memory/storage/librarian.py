@@ -33,18 +33,24 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One version of a profile and who wrote it."""
+    """One version of a profile, who wrote it, and by which patch: what was learned later has a
+    greater id."""
 
     version: int
     content: str
     actor: str
+    patch_id: int
 
 
-async def list_due(connection: Connection, before: datetime, threshold: int) -> list[Due]:
-    """Users with `threshold` new messages of their own, not tried since `before`."""
-    return [
-        Due(**dict(row)) for row in await connection.fetch(SQL["list_due"].sql, before, threshold)
-    ]
+async def list_due(
+    connection: Connection, before: datetime, threshold: int, now: datetime
+) -> list[Due]:
+    """Users with `threshold` new messages of their own, not tried between `before` and `now`.
+
+    An attempt after `now` was written by a clock that was wrong, and would count for ever.
+    """
+    rows = await connection.fetch(SQL["list_due"].sql, before, threshold, now)
+    return [Due(**dict(row)) for row in rows]
 
 
 async def find_reach(connection: Connection, user_id: int) -> int:
@@ -73,7 +79,7 @@ async def list_drafts(connection: Connection, user_id: int) -> dict[str, list[Dr
     """The versions of `core` and `sub`, oldest first; those never written are left out."""
     found: dict[str, list[Draft]] = {}
     for row in await connection.fetch(SQL["list_drafts"].sql, user_id, VERSIONS):
-        draft = Draft(row["version"], row["content"], row["actor"])
+        draft = Draft(row["version"], row["content"], row["actor"], row["patch_id"])
         found.setdefault(row["kind"], []).append(draft)
     return found
 

@@ -94,10 +94,13 @@ async def search_memories(
 
 
 async def list_memories(
-    connection: Connection, ids: Sequence[int], user_id: int
+    connection: Connection, ids: Sequence[int], user_id: int, *, grounded: bool = False
 ) -> list[MemoryView]:
-    """The memories in the order of `ids`; unknown ones are left out."""
-    rows = await connection.fetch(SQL["list_memories"].sql, list(ids), user_id)
+    """The memories in the order of `ids`; unknown ones are left out.
+
+    `grounded`: so are those whose evidence is held back, all of it.
+    """
+    rows = await connection.fetch(SQL["list_memories"].sql, list(ids), user_id, grounded)
     return [
         MemoryView(
             id=row["id"],

@@ -31,7 +31,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class MessageView:
-    """A message with its current state, as it is shown to whoever asks."""
+    """A message with its current state, as it is shown to whoever asks.
+
+    `told_for`: it was stored as the evidence of this memory, and is no turn of a conversation.
+    """
 
     id: int
     role: str
@@ -51,6 +54,7 @@ class MessageView:
     archived: bool
     screening: Screening
     project: str | None
+    told_for: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +140,13 @@ async def _stored(connection: Connection, new: NewMessage, user_id: int) -> Row:
 
 
 async def list_messages(
-    connection: Connection, ids: Sequence[int], user_id: int
+    connection: Connection, ids: Sequence[int], user_id: int, *, outdated: bool = False
 ) -> list[MessageView]:
-    """The messages in the order of `ids`; unknown and quarantined ones are left out."""
-    rows = await connection.fetch(SQL["list_messages"].sql, list(ids), user_id)
+    """The messages in the order of `ids`; unknown and quarantined ones are left out.
+
+    So is what was told for a memory that does not hold any more, unless `outdated`.
+    """
+    rows = await connection.fetch(SQL["list_messages"].sql, list(ids), user_id, outdated)
     return [
         MessageView(
             id=row["id"],
@@ -160,6 +167,7 @@ async def list_messages(
             archived=row["archived_at"] is not None,
             screening=Screening(row["screening"]),
             project=row["p_tag"],
+            told_for=row["told_for"],
         )
         for row in rows
     ]

@@ -1,8 +1,7 @@
-"""A hint that there is work; it carries nothing and may be lost."""
+"""A hint that there is work; it may be lost."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from agents_memory.domain.errors import MemoryFault
 from agents_memory.storage import queries
@@ -12,6 +11,13 @@ SQL = queries.load("leader")
 
 # NOTIFY serialises commits; one in the inserting transaction cost half of the insert rate.
 AT_MOST_EVERY_S = 1.0
+RETRY = "retry"
+
+
+class Heard(Protocol):
+    """What is called for a hint; `retry`: what was held is to be tried at once."""
+
+    def __call__(self, *, retry: bool) -> None: ...
 
 
 def channel(schema: str) -> str:
@@ -19,18 +25,18 @@ def channel(schema: str) -> str:
     return f"{schema}_work"
 
 
-async def listen(connection: Connection, schema: str, heard: Callable[[], None]) -> None:
+async def listen(connection: Connection, schema: str, heard: Heard) -> None:
     """Calls `heard` for every hint, for as long as the connection lives."""
 
-    def on_hint(*_: Any) -> None:
-        heard()
+    def on_hint(_connection: Any, _pid: int, _channel: str, payload: Any) -> None:
+        heard(retry=payload == RETRY)
 
     await connection.add_listener(channel(schema), on_hint)
 
 
-async def send_hint(connection: Connection, schema: str) -> None:
-    """Wakes the daemon, if one listens."""
-    await connection.execute(SQL["send_hint"].sql, channel(schema))
+async def send_hint(connection: Connection, schema: str, *, retry: bool = False) -> None:
+    """Wakes the daemon, if one listens; `retry` lets it try at once what it held."""
+    await connection.execute(SQL["send_hint"].sql, channel(schema), RETRY if retry else "")
 
 
 class Hints:

@@ -23,7 +23,10 @@ SAME = "another memory says the same after a redaction"
 
 @dataclass(frozen=True, slots=True)
 class Resting:
-    """A version of a memory or a document that rests on a message, maybe on it `alone`."""
+    """A version of a memory or a document that rests on a message.
+
+    `alone`: whatever else it rests on was erased, or is about to be with this message.
+    """
 
     item_id: int
     version: int
@@ -61,8 +64,8 @@ async def list_kin(connection: Connection, words: str) -> tuple[int, ...]:
 
 
 async def list_resting(connection: Connection, message_id: int) -> list[Resting]:
-    """What rests on a message."""
-    rows = await connection.fetch(SQL["list_resting"].sql, message_id)
+    """What rests on a message; to be asked before its words are gone."""
+    rows = await connection.fetch(SQL["list_resting"].sql, message_id, REPLACEMENT)
     return [Resting(r["item_id"], r["item_version"], r["memory"], r["alone"]) for r in rows]
 
 

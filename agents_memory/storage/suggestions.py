@@ -248,9 +248,12 @@ async def list_statements(
     return [(row["id"], row["message"]) for row in rows]
 
 
-async def pairs_due(connection: Connection, since: datetime) -> bool:
-    """Whether nobody looked at pairs since a time."""
-    return bool(await connection.fetchval(SQL["pairs_due"].sql, since))
+async def pairs_due(connection: Connection, since: datetime, now: datetime) -> bool:
+    """Whether nobody looked at pairs between `since` and `now`.
+
+    A look after `now` was written by a clock that was wrong, and would count for ever.
+    """
+    return bool(await connection.fetchval(SQL["pairs_due"].sql, since, now))
 
 
 async def note_pairs(connection: Connection, at: datetime) -> None:

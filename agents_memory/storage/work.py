@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
@@ -53,6 +54,7 @@ class ItemWork:
     """What is still to be done with an item at one stage.
 
     `attempts` counts one that goes on now, `tried` does not. `claimed`: taken by the last term.
+    `held`: why the daemon could not work on the stage the last time, whatever the item.
     """
 
     stage: str
@@ -64,6 +66,7 @@ class ItemWork:
     put_off: bool
     tried: int
     claimed: bool
+    held: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +112,9 @@ async def park_work(connection: Connection, item_id: int, stage: str, reason: st
     await connection.execute(SQL["park_work"].sql, item_id, stage, reason)
 
 
-async def release_term(connection: Connection, epoch: int) -> None:
+async def release_term(connection: Connection, epoch: int, stages: Sequence[str]) -> None:
     """Hands back untried what a term claimed and did not finish; never while it works on it."""
-    await connection.execute(SQL["release_term"].sql, epoch)
+    await connection.execute(SQL["release_term"].sql, epoch, list(stages))
 
 
 async def hold_stage(connection: Connection, stage: str, epoch: int, reason: str) -> None:
@@ -151,13 +154,28 @@ async def queue_unembedded(
 async def summarise_work(connection: Connection) -> list[StageSummary]:
     """All stages that have rows."""
     rows = await connection.fetch(SQL["summarise_work"].sql)
-    return [StageSummary(**dict(row)) for row in rows]
+    return [_summary(dict(row)) for row in rows]
+
+
+def _summary(row: dict[str, Any]) -> StageSummary:
+    row["reason"] = _told(row["reason"], trying=row.pop("trying"))
+    return StageSummary(**row)
+
+
+def _told(reason: str | None, *, trying: bool) -> str | None:
+    """Why a stage was held, which may be over while it is tried again."""
+    return f"tried again now; before that: {reason}" if trying and reason is not None else reason
 
 
 async def list_work_of(connection: Connection, item_id: int) -> list[ItemWork]:
     """What is still to be done with an item."""
     rows = await connection.fetch(SQL["list_work_of"].sql, item_id)
-    return [ItemWork(**dict(row)) for row in rows]
+    return [_item(dict(row)) for row in rows]
+
+
+def _item(row: dict[str, Any]) -> ItemWork:
+    row["held"] = _told(row["held"], trying=row.pop("trying"))
+    return ItemWork(**row)
 
 
 async def list_work(
@@ -177,6 +195,14 @@ async def retry_work(
     """
     rows = await connection.fetch(SQL["retry_work"].sql, item_id, stage)
     return Counter(row["stage"] for row in rows)
+
+
+async def count_held(
+    connection: Connection, *, item_id: int | None = None, stage: str | None = None
+) -> Counter[str]:
+    """Rows that were handed back untried, as what their stage needs is away; by stage."""
+    rows = await connection.fetch(SQL["count_held"].sql, item_id, stage)
+    return Counter({row["stage"]: row["rows"] for row in rows})
 
 
 async def next_due(connection: Connection, stages: Sequence[str], epoch: int) -> float | None:

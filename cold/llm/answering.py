@@ -8,7 +8,7 @@ from agents_memory.clock import Clock
 from agents_memory.domain.text import is_blank
 from agents_memory.domain.tokens import estimate_tokens
 from agents_memory.observe import Action, get_logger
-from cold.llm.backend import Backend, Request
+from cold.llm.backend import UNKNOWN, Backend, Request
 from cold.llm.budget import Budget
 from cold.llm.guard import refused
 from cold.llm.holding import Holding
@@ -55,6 +55,10 @@ class Answering:
 
     def serves(self, role: Role) -> bool:
         return True
+
+    def named(self, role: Role) -> str | None:
+        model = self._backend.model
+        return None if model == UNKNOWN else f"{self._provider}:{model}"
 
     async def complete(
         self, role: Role, messages: Sequence[Turn], schema: type[Answer]

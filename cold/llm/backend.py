@@ -32,6 +32,9 @@ class Request:
     tally: Tally = field(default_factory=Tally)
 
 
+UNKNOWN = "unknown"
+
+
 @dataclass(frozen=True, slots=True)
 class Generated:
     """Text of the model, and whether it came to its end or was cut at a limit of tokens."""
@@ -45,7 +48,7 @@ class Backend(Protocol):
 
     @property
     def model(self) -> str:
-        """The model's name, as far as it is known."""
+        """The model's name; UNKNOWN before the server said it."""
         ...
 
     async def generate(self, request: Request) -> Generated | Failure:

@@ -9,6 +9,8 @@ from cold.guard import Backoff
 # Failures in a row before the first hold: one may be chance, and a batch is five items.
 PATIENCE = 3
 HOLDS = Backoff(30, 2, 1800)
+# The longest that a provider may ask to be left alone, and so the longest hold.
+LONGEST_S = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,14 @@ class Breaker:
         return self._times, self._clock.now() + timedelta(seconds=left)
 
     def take_over(self, times: int, until: datetime) -> None:
-        """Goes on with a hold that another one began; one of its own that is longer stays."""
+        """Goes on with a hold that another one began; one of its own that is longer stays.
+
+        One that ends later than any hold can was written by a clock that was wrong: it is over.
+        """
         if times > self._times or self._until is None:
             self._times = times
             left = (until - self._clock.now()).total_seconds()
-            self._until = self._clock.monotonic() + left
+            self._until = self._clock.monotonic() + (left if left <= LONGEST_S else 0.0)
 
     def enter(self) -> Held | None:
         """Before a call: why it must not be made, or None.

@@ -17,6 +17,7 @@ import httpx2
 from agents_memory import __version__
 from agents_memory.clock import Clock
 from agents_memory.settings import Secret
+from cold.llm.breaker import LONGEST_S
 from cold.llm.port import Failure, Why
 
 CONNECT_TIMEOUT_S = 5.0
@@ -50,7 +51,7 @@ class Reply:
                 seconds = (date - clock.now()).total_seconds()
             except (ValueError, TypeError):
                 return None
-        return min(max(0.0, seconds), 86_400.0) if math.isfinite(seconds) else None
+        return min(max(0.0, seconds), LONGEST_S) if math.isfinite(seconds) else None
 
 
 class Client:

@@ -22,6 +22,9 @@ class FallingBack:
     def serves(self, role: Role) -> bool:
         return True
 
+    def named(self, role: Role) -> str | None:
+        return self._first.named(role)
+
     async def complete(
         self, role: Role, messages: Sequence[Turn], schema: type[Answer]
     ) -> Answered[Answer] | Failure:

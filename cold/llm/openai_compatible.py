@@ -11,7 +11,7 @@ from tenacity.wait import wait_random_exponential
 
 from agents_memory.clock import Clock
 from agents_memory.settings import Secret
-from cold.llm.backend import Generated, Request
+from cold.llm.backend import UNKNOWN, Generated, Request
 from cold.llm.dialects import Dialect, body_of, dialect_of, without_named
 from cold.llm.port import Failure, Why
 from cold.llm.schemas import KEYWORDS
@@ -69,7 +69,7 @@ class OpenAICompatible:
 
     @property
     def model(self) -> str:
-        return self._model or "unknown"
+        return self._model or UNKNOWN
 
     async def generate(self, request: Request) -> Generated | Failure:
         if self._closed:

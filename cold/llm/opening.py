@@ -47,6 +47,9 @@ class ByRole:
     def serves(self, role: Role) -> bool:
         return self._models[role].serves(role)
 
+    def named(self, role: Role) -> str | None:
+        return self._models[role].named(role)
+
     async def complete(
         self, role: Role, messages: Sequence[Turn], schema: type[Answer]
     ) -> Answered[Answer] | Failure:

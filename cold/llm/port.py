@@ -100,6 +100,10 @@ class LanguageModel(Protocol):
         """Whether a model is set up for this role; it may be away all the same."""
         ...
 
+    def named(self, role: Role) -> str | None:
+        """Who answers for this role first, as `provider:model`; None: nobody, or not known yet."""
+        ...
+
     async def complete(
         self, role: Role, messages: Sequence[Turn], schema: type[Answer]
     ) -> Answered[Answer] | Failure:
@@ -121,6 +125,9 @@ class Rules:
 
     def serves(self, role: Role) -> bool:
         return False
+
+    def named(self, role: Role) -> str | None:
+        return None
 
     async def complete(
         self, role: Role, messages: Sequence[Turn], schema: type[Answer]

@@ -11,6 +11,7 @@ from cold.llm.port import Turn
 
 MAX_SHOWN = 99
 MAX_LINES = 8
+MAX_OUTDATED = 4
 LINE_CHARS = 160
 # The profile is shown in full as far as it is the daemon's; of the rest so much.
 _OTHERS_BYTES = 4000
@@ -25,8 +26,9 @@ core, sub: lines to add, each with the numbers of the messages that say so; null
 to be added. One fact a line, in the language of the messages it comes from, close to their \
 words. Say nothing that they do not say. Plain text, no JSON, no bullets. Nothing that the profile \
 already says. Into core nothing that matters only today.
-core_outdated, sub_outdated: the numbers, such as 2 for L2, of lines of the profile that these \
-messages show to be no longer true.
+core_outdated, sub_outdated: lines of the profile that messages say are no longer true: "number", \
+such as 2 for L2, and as "evidence" the numbers of the messages that contradict it. A line that no \
+message speaks of stays.
 """
 
 
@@ -37,17 +39,25 @@ class Line(BaseModel):
     evidence: Annotated[list[Annotated[int, Field(ge=1, le=MAX_SHOWN)]], Field(max_length=6)]
 
 
+class OutdatedLine(BaseModel):
+    """A line of the profile by its number, and those of the messages that contradict it."""
+
+    number: Annotated[int, Field(ge=1, le=MAX_SHOWN)]
+    evidence: Annotated[list[Annotated[int, Field(ge=1, le=MAX_SHOWN)]], Field(max_length=6)]
+
+
 Lines = Annotated[list[Line], Field(max_length=MAX_LINES)]
+Outdated = Annotated[list[OutdatedLine], Field(max_length=MAX_OUTDATED)]
 Numbers = Annotated[list[Annotated[int, Field(ge=1, le=MAX_SHOWN)]], Field(max_length=MAX_LINES)]
 
 
 class Revised(BaseModel):
-    """A model's answer about both profiles; null adds nothing."""
+    """A model's answer about both profiles; null adds nothing, and only lines that are named go."""
 
     core: Lines | None
-    core_outdated: Numbers
+    core_outdated: Outdated
     sub: Lines | None
-    sub_outdated: Numbers
+    sub_outdated: Outdated
 
 
 def question(

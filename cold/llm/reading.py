@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from agents_memory.domain.text import repair
 from cold.llm.backend import Generated
 from cold.llm.port import Answer, Failure, Why
+from cold.llm.refusals import refusal
 
 MOST_CHARS = 1_000_000
 # Objects that are looked at in a text of prose; each costs a parse.
@@ -22,8 +23,9 @@ _FENCE = re.compile(r"\A```[a-zA-Z]*\s*\n(?P<inside>.*?)\n?\s*```\Z", re.DOTALL)
 def read(generated: Generated, schema: type[Answer]) -> Answer | Failure:
     """The one object of the schema in a model's text.
 
-    Failures: CUT, EMPTY, OVERLONG, MALFORMED (no JSON object), INVALID (none fits, or several
-    that differ). Reasons name fields and kinds of errors, never what was said.
+    Failures: CUT, EMPTY, OVERLONG, REFUSED (in words, instead of an answer), MALFORMED (no JSON
+    object), INVALID (none fits, or several that differ). Reasons name fields and kinds of errors,
+    never what was said.
     """
     text = _THINKING.sub("", generated.text).strip()
     if generated.finish == "length":
@@ -41,7 +43,10 @@ def read(generated: Generated, schema: type[Answer]) -> Answer | Failure:
     found = _object(text)
     if found is not None:
         return _validated(found, schema)
-    return _chosen([_validated(each, schema) for each in _objects(text)])
+    chosen = _chosen([_validated(each, schema) for each in _objects(text)])
+    if isinstance(chosen, Failure) and refusal(text) is not None:
+        return Failure(Why.REFUSED, "the model said that it will not do this")
+    return chosen
 
 
 def _chosen(candidates: list[Answer | Failure]) -> Answer | Failure:

@@ -8,12 +8,19 @@ _PHRASES = (
     "(?:i apologi[sz]e|apologies) (?:but )?i ?(?:can|am|'m|do|don|could|won)",
     "i (?:can(?:not|'?t| not)|won'?t|will not|am unable to|'?m unable to|am not able to) (?:assist|"
     "help|comply|fulfill?|provide|process|answer|continue|extract|summari[sz]e|generate|complete)",
+    "(?:unfortunately|regrettably) i (?:can(?:not|'?t| not)|am (?:unable|not able) to|won'?t) "
+    "(?:assist|help|comply|fulfill?|provide|process|answer|do)",
+    "i (?:must|have to|need to) (?:decline|refuse)",
     r"as an? (?:ai|artificial intelligence|large language|language)\b",
     "(?:i'?m|i am) (?:just |only )?an? (?:ai|language|large language) (?:model|assistant)",
     "(?:there is|i see|i find|you (?:have not|haven'?t) provided?) (?:no|any) (?:text|content|"
     "conversation|messages?|input) (?:to|was|provided)",
     "(?:es )?tut mir leid (?:aber )?(?:ich|das|dabei|da) ",
     r"ich kann (?:ihnen |dir )?(?:dabei|damit|das|hier)\b.{0,20}nicht",
+    r"(?:ich kann|leider kann ich|(?:dabei|damit|das) kann ich)\b.{0,60}nicht "
+    "(?:helfen|bearbeiten|beantworten|erfüllen|ausführen|unterstützen|behilflich)",
+    "(?:entschuldigung|verzeihung) (?:aber )?(?:ich kann|ich darf|das kann|da kann|dabei|damit)",
+    r"ich muss\b.{0,40}ablehnen",
     r"als (?:ki|künstliche intelligenz|sprachmodell)\b",
     "(?:je suis )?désolée? (?:mais )?je ne",
     "je ne (?:peux|suis) pas (?:vous aider|en mesure|répondre)",

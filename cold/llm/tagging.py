@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents_memory.domain.messages import Role as Speaker
+from agents_memory.domain.orders import orders
 from agents_memory.domain.screening import commands
 from agents_memory.domain.tags import MAX_TAG_CHARS, is_generic_tag, normalise_tag
 from agents_memory.storage.filing import Choice
@@ -74,13 +75,13 @@ def chosen(answer: Filed, choices: Iterable[Choice]) -> str | None:
 
 
 def topics(answer: Filed, text: str) -> tuple[str, ...]:
-    """Its tags in their one spelling, without empty words and what is foreign to the text."""
+    """Its tags in their one spelling; not empty words, orders, and what is foreign to the text."""
     there = scripts(text)
     found = []
     for topic in answer.topics:
         tag = normalise_tag(topic)
         # A tag is shown with every recall, so a planted order must not become one.
-        if tag is None or is_generic_tag(tag) or commands(tag.replace("-", " ")):
+        if tag is None or is_generic_tag(tag) or orders(tag):
             continue
         if all(script in there for script in scripts(tag)) and keeps_language(tag, text):
             found.append(tag)

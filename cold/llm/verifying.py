@@ -22,7 +22,7 @@ from cold.llm.port import (
 
 log = get_logger()
 
-# Of one question; the profile, both parts of it, has the most: 16 lines.
+# Of one question; the profile, both parts of it, has the most: 16 lines, and 8 to take away.
 MAX_CLAIMS = 24
 
 _TASK = """\
@@ -60,15 +60,24 @@ class Verified(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement and the numbers of the messages it should follow from."""
+    """A statement and the numbers of the messages it should follow from.
+
+    With `against` they should contradict it.
+    """
 
     text: str
     evidence: Sequence[int]
+    against: bool = False
+
+    @property
+    def wanted(self) -> Verdict:
+        """The verdict with which it is used."""
+        return Verdict.CONTRADICTED if self.against else Verdict.SUPPORTED
 
 
 @dataclass(frozen=True, slots=True)
 class Checked(Generic[AnswerGot]):
-    """An answer, and which of its claims the verifier found supported, and which not."""
+    """An answer, and which of its claims the verifier found as they should be, and which not."""
 
     answer: Answered[AnswerGot]
     kept: Sequence[Claim]
@@ -111,8 +120,8 @@ class Verifying:
                 self._waiting = (asked, answer)
             return verdicts
         judged = list(zip(derived, verdicts, strict=True))
-        kept = [claim for claim, verdict in judged if verdict is Verdict.SUPPORTED]
-        refuted = [claim for claim, verdict in judged if verdict is not Verdict.SUPPORTED]
+        kept = [claim for claim, verdict in judged if verdict is claim.wanted]
+        refuted = [claim for claim, verdict in judged if verdict is not claim.wanted]
         if refuted:
             log.info(Action.STATEMENTS_REFUTED, role=role.value, items=len(refuted))
         return Checked(answer, kept, refuted)
@@ -131,7 +140,7 @@ class Verifying:
     ) -> Sequence[Verdict] | Failure:
         """One verdict a claim; a claim without one, or with two that differ, is not told."""
         if not claims or not self._models.serves(Role.VERIFY):
-            return [Verdict.SUPPORTED] * len(claims)
+            return [claim.wanted for claim in claims]
         said = await self._models.complete(Role.VERIFY, question(claims, shown), Verified)
         if isinstance(said, Failure):
             return said

@@ -84,7 +84,8 @@ class AliasSuggestions:
             return
         self._look = self._clock.monotonic() + LOOK_EVERY_S
         now = self._clock.now()
-        if not await self._database.run(lambda c: suggestions.pairs_due(c, now - self._interval)):
+        since = now - self._interval
+        if not await self._database.run(lambda c: suggestions.pairs_due(c, since, now)):
             return
         pairs = await self._pairs()
         made, whole = 0, True

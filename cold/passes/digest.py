@@ -11,9 +11,10 @@ from agents_memory.domain.memories import Kind
 from agents_memory.domain.messages import Screening
 from agents_memory.domain.patches import Add, PatchRequest
 from agents_memory.domain.screening import screen
+from agents_memory.domain.tombstones import has_gap
 from agents_memory.services.adding import Adding
 from agents_memory.services.digesting import ACTOR, KIND, Wanted
-from agents_memory.services.key_phrases import key_phrases
+from agents_memory.services.made_tags import made_tags
 from agents_memory.storage import filing, jobs, messages
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.jobs import Job
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 RULES = "rules"
 REASON = "asked to digest a text"
-MAX_MADE_TAGS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,9 @@ class Digest:
                 "state what you want remembered in your own words with `remember`",
                 {"message_id": message.id},
             )
-        found = await asyncio.to_thread(units, message.text)
+        # What something was taken out of says too little to be believed.
+        read = await asyncio.to_thread(units, message.text)
+        found = [unit for unit in read if not has_gap(unit.statement)]
         if not found:
             return Refusal(
                 Code.INVALID_INPUT,
@@ -216,7 +218,7 @@ def _add(wanted: Wanted, statement: Statement) -> Add:
         importance=wanted.importance or statement.importance,
         valence=wanted.valence,
         intensity=wanted.intensity,
-        tags=wanted.tags or key_phrases(statement.content, MAX_MADE_TAGS),
+        tags=wanted.tags or made_tags(statement.content),
     )
 
 

@@ -17,10 +17,10 @@ from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.librarian import Due, Said
 from cold.fence import fenced
 from cold.llm.port import UNTRIED, Failure, LanguageModel, Role, Why
-from cold.llm.profiling import MAX_SHOWN, Revised, question
+from cold.llm.profiling import MAX_SHOWN, OutdatedLine, Revised, question
 from cold.llm.verifying import Checked, Claim, Verifying
 from cold.passes.librarianship import Librarianship
-from cold.passes.profile_lines import Document, acceptable, document, revise
+from cold.passes.profile_lines import Document, acceptable, document, removable, revise
 
 log = get_logger()
 
@@ -74,9 +74,10 @@ class Librarian:
         if not self._plan.enabled or now < self._due or not self._models.serves(Role.LIBRARIAN):
             return
         self._due = now + LOOK_EVERY_S
-        before = self._clock.now() - timedelta(hours=self._plan.cooldown_hours)
+        at = self._clock.now()
+        before = at - timedelta(hours=self._plan.cooldown_hours)
         threshold = self._plan.threshold
-        due = await self._database.run(lambda c: librarian.list_due(c, before, threshold))
+        due = await self._database.run(lambda c: librarian.list_due(c, before, threshold, at))
         for user in due:
             if not await self._attend(epoch, user):
                 return
@@ -141,15 +142,13 @@ class Librarian:
         shown = {number: one for number, one in enumerate(read.shown, 1) if one.id in usable}
         now = await _documents(connection, user_id)
         said = answer.answer.value
-        refuted = frozenset(claim.text for claim in answer.refuted)
         writes, refused = [], 0
         for kind, offered, outdated in (
             ("core", said.core, said.core_outdated),
             ("sub", said.sub, said.sub_outdated),
         ):
-            lines = read.documents[kind].own_lines
-            gone = [lines[number - 1] for number in outdated if number <= len(lines)]
-            revision = revise(now[kind], offered, gone, shown, refuted, core=kind == "core")
+            gone = _against(read.documents[kind], outdated)
+            revision = revise(now[kind], offered, gone, shown, answer.refuted, core=kind == "core")
             refused += len(revision.refused)
             if revision.lines == now[kind].lines:
                 continue
@@ -170,11 +169,25 @@ class Librarian:
 def _claims(
     documents: Mapping[str, Document], shown: Mapping[int, Said], said: Revised
 ) -> list[Claim]:
-    """The lines of an answer that rules let pass."""
+    """The lines of an answer that rules let pass, then the lines that rules let it take away."""
+    added, gone = list[Claim](), list[Claim]()
+    for kind, offered, outdated in (
+        ("core", said.core, said.core_outdated),
+        ("sub", said.sub, said.sub_outdated),
+    ):
+        now, core = documents[kind], kind == "core"
+        added += [Claim(*each) for each in acceptable(now, offered, shown, core=core)]
+        gone += removable(now, offered, _against(now, outdated), shown, core=core)
+    return [*added, *gone]
+
+
+def _against(document: Document, outdated: Sequence[OutdatedLine]) -> list[Claim]:
+    """What a model says against lines of ours, as they were shown to it."""
+    lines = document.own_lines
     return [
-        Claim(line, evidence)
-        for kind, offered in (("core", said.core), ("sub", said.sub))
-        for line, evidence in acceptable(documents[kind], offered, shown, core=kind == "core")
+        Claim(lines[one.number - 1], one.evidence, against=True)
+        for one in outdated
+        if one.number <= len(lines)
     ]
 
 

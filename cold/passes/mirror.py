@@ -61,11 +61,12 @@ class Mirror:
             zone=self._zone,
             directory=self._directory,
         )
+        made = await pages.everything(None)
+        if isinstance(made, Refusal):
+            log.warning(Action.PASS_FAILED, stage=self.name, reason=made.message)
+            return
         written = 0
-        for outcome in (await pages.month(None), await pages.tags()):
-            if isinstance(outcome, Refusal):
-                log.warning(Action.PASS_FAILED, stage=self.name, reason=outcome.message)
-                return
+        for outcome in made:
             assert outcome.done is not None, "there is a folder"
             written += len(outcome.done.written) + len(outcome.done.removed)
         self._due = now + EVERY_S

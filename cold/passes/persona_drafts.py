@@ -8,6 +8,7 @@ from agents_memory.domain.messages import Screening, Trust
 from agents_memory.domain.patches import MAX_EVIDENCE
 from agents_memory.domain.persona import merge, said
 from agents_memory.domain.screening import screen
+from agents_memory.domain.tombstones import has_gap
 from agents_memory.domain.trust import lowest
 from agents_memory.storage.librarian import Said
 from agents_memory.storage.proposals import Statement
@@ -83,8 +84,15 @@ def draft(
     outdated: Collection[str],
     backend: str,
 ) -> Drafted | None:
-    """The page without outdated lines (as `said`) and with those offered that are not declined."""
-    wanted = {line: sources for line, sources in offered if said(line) not in page.declined}
+    """The page without outdated lines (as `said`) and with those offered that are not declined.
+
+    Nor is a line offered out of which something was taken.
+    """
+    wanted = {
+        line: sources
+        for line, sources in offered
+        if said(line) not in page.declined and not has_gap(line)
+    }
     cited: dict[str, tuple[int, ...]] = {}
     total: set[int] = set()
     for line, sources in wanted.items():
@@ -105,7 +113,7 @@ def key_line(source: Source) -> str | None:
     text = " ".join(source.shown.text.split())
     if len(text) > LINE_CHARS:
         text = _END.split(text)[0]
-    if not said(text) or len(text) > LINE_CHARS:
+    if not said(text) or len(text) > LINE_CHARS or has_gap(text):
         return None
     harmless = screen(text, source.trust).screening is Screening.CLEAR
     return text if harmless else None

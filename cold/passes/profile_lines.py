@@ -7,16 +7,19 @@ and what somebody else took away is not written again.
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from agents_memory.domain.grounding import Unfounded, unfounded
+from agents_memory.domain.grounding.outdating import contradicted, repeated, replaced
 from agents_memory.domain.messages import Screening, Trust
 from agents_memory.domain.screening import screen
 from agents_memory.storage.librarian import Draft, Said
 from cold.llm.guard import comparable
 from cold.llm.language import keeps_language, languages
 from cold.llm.profiling import Line
+from cold.llm.verifying import Claim
 
 # Of the daemon's own lines in one profile; a brief has no room for more.
 MAX_OURS = 20
@@ -37,7 +40,7 @@ _STATED = re.compile(
 
 
 class Why(StrEnum):
-    """Why a line of a model is not taken over."""
+    """Why a line of a model is not taken over, or one that it calls outdated not taken away."""
 
     JSON = "json"
     STRUCK = "struck"
@@ -47,15 +50,19 @@ class Why(StrEnum):
     PLANTED = "planted"
     FOREIGN = "foreign"
     TODAYS_TOPIC = "todays_topic"
+    HOLDS = "holds"
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A profile as it stands; `ours` and `struck` hold lines as they are compared."""
+    """A profile as it stands; `ours` and `struck` hold lines as they are compared.
+
+    Of ours it holds the patch that wrote them.
+    """
 
     version: int = 0
     lines: tuple[str, ...] = ()
-    ours: frozenset[str] = frozenset()
+    ours: Mapping[str, int] = field(default_factory=dict)
     struck: frozenset[str] = frozenset()
 
     @property
@@ -69,7 +76,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """The next version's lines, the messages its new lines rest on, and what was refused."""
+    """The next version's lines, the messages the changes rest on, and what was refused."""
 
     lines: tuple[str, ...]
     cited: tuple[int, ...]
@@ -80,7 +87,7 @@ class Revision:
 
 def document(drafts: Sequence[Draft], actor: str) -> Document:
     """A profile from its versions, oldest first; `actor` is the daemon's name in the history."""
-    ours: set[str] = set()
+    ours: dict[str, int] = {}
     struck: set[str] = set()
     before: set[str] = set()
     lines: tuple[str, ...] = ()
@@ -88,49 +95,95 @@ def document(drafts: Sequence[Draft], actor: str) -> Document:
         lines = tuple(line for raw in draft.content.splitlines() if (line := raw.strip()))
         now = {comparable(line) for line in lines}
         if draft.actor == actor:
-            ours |= now - before
+            ours |= dict.fromkeys(now - before, draft.patch_id)
         else:
             struck |= before - now
-        ours &= now
+        ours = {line: patch_id for line, patch_id in ours.items() if line in now}
         struck -= now
         before = now
     version = drafts[-1].version if drafts else 0
-    return Document(version, lines, frozenset(ours), frozenset(struck))
+    return Document(version, lines, ours, frozenset(struck))
 
 
 def revise(
     current: Document,
     offered: Sequence[Line] | None,
-    outdated: Collection[str],
+    outdated: Sequence[Claim],
     shown: Mapping[int, Said],
-    refuted: Collection[str] = (),
+    refuted: Collection[Claim] = (),
     *,
     core: bool,
 ) -> Revision:
     """What an answer makes of a profile; `shown` by the numbers that the model saw.
 
-    `outdated` are lines as they were shown, `refuted` those that the verifier did not confirm. With
-    one line refused none is taken away, since it may have been meant to take the other's place.
+    `outdated` are claims against lines of the profile, `refuted` claims that the verifier did not
+    confirm. With a line refused none is taken away, since it may have been meant to take the
+    other's place.
     """
-    new: list[str] = []
-    cited: list[int] = []
+    new: list[Claim] = []
     refused: list[Why] = []
+    doubted = {claim.text for claim in refuted if not claim.against}
     for line, evidence in _news(current, offered):
-        if comparable(line) in map(comparable, new):
+        if comparable(line) in (comparable(one.text) for one in new):
             continue
-        why = Why.REFUTED if line in refuted else _refused(current, line, evidence, shown, core)
-        if why is not None:
+        why = Why.REFUTED if line in doubted else _refused(current, line, evidence, shown, core)
+        if why is None:
+            new.append(Claim(line, evidence))
+        else:
             refused.append(why)
-            continue
-        new.append(line)
-        cited += [shown[number].id for number in evidence]
-    gone = set() if refused else {comparable(line) for line in outdated} & current.ours
-    kept = [line for line in current.lines if comparable(line) not in gone]
-    room = MAX_OURS - sum(comparable(line) in current.ours for line in kept)
-    new = new[: max(room, 0)]
-    dropped = len(current.lines) - len(kept)
-    lines = (*kept, *new)
-    return Revision(lines, tuple(dict.fromkeys(cited)), tuple(refused), len(new), dropped)
+    gone, cited, kept = dict[str, Claim](), list[int](), list(current.lines)
+    if not refused:
+        unsaid = {comparable(claim.text) for claim in refuted if claim.against}
+        gone = _gone(current, new, outdated, shown, unsaid, core=core)
+        refused += [Why.HOLDS] * (len(_of_ours(current, outdated)) - len(gone))
+        kept = [line for line in current.lines if comparable(line) not in gone]
+    room = max(MAX_OURS - sum(comparable(line) in current.ours for line in kept), 0)
+    if len(new) > room:
+        # What has no room takes nobody's place.
+        gone = _gone(current, new[:room], list(gone.values()), shown, (), core=core)
+        kept = [line for line in current.lines if comparable(line) not in gone]
+        new = new[:room]
+    for one in (*new, *gone.values()):
+        cited += [number for number in one.evidence if number in shown]
+    ids = tuple(dict.fromkeys(shown[number].id for number in cited))
+    lines = (*kept, *(one.text for one in new))
+    return Revision(lines, ids, tuple(refused), len(new), len(gone))
+
+
+def _gone(
+    current: Document,
+    new: Sequence[Claim],
+    outdated: Sequence[Claim],
+    shown: Mapping[int, Said],
+    unsaid: Collection[str],
+    *,
+    core: bool,
+) -> dict[str, Claim]:
+    """The claims that are followed, by the lines that go; not those that nobody confirmed."""
+    found = {comparable(claim.text): claim for claim in _of_ours(current, outdated)}
+    return {
+        line: claim
+        for line, claim in found.items()
+        if _merged(claim, new)
+        or (line not in unsaid and _outdated(current, claim, new, shown, core))
+    }
+
+
+def removable(
+    current: Document,
+    offered: Sequence[Line] | None,
+    outdated: Sequence[Claim],
+    shown: Mapping[int, Said],
+    *,
+    core: bool,
+) -> list[Claim]:
+    """The claims against lines of ours that `revise` takes for what the messages say."""
+    new = [Claim(*each) for each in acceptable(current, offered, shown, core=core)]
+    return [
+        claim
+        for claim in _of_ours(current, outdated)
+        if not _merged(claim, new) and _outdated(current, claim, new, shown, core)
+    ]
 
 
 def acceptable(
@@ -142,6 +195,45 @@ def acceptable(
         for line, evidence in _news(current, offered)
         if _refused(current, line, evidence, shown, core) is None
     ]
+
+
+def _of_ours(current: Document, outdated: Sequence[Claim]) -> list[Claim]:
+    """The claims against lines that the daemon may take away, one a line."""
+    found = {comparable(claim.text): claim for claim in reversed(outdated)}
+    return [claim for line, claim in found.items() if line in current.ours]
+
+
+def _merged(claim: Claim, new: Sequence[Claim]) -> bool:
+    return any(repeated(claim.text, one.text) for one in new)
+
+
+def _outdated(
+    current: Document,
+    claim: Claim,
+    new: Sequence[Claim],
+    shown: Mapping[int, Said],
+    core: bool,
+) -> bool:
+    """Whether the messages that a claim names contradict its line, or say what replaces it.
+
+    Only what was learned after the line was written counts, and nobody may have said it since.
+    """
+    written = current.ours[comparable(claim.text)]
+    if not claim.evidence or any(number not in shown for number in claim.evidence):
+        return False
+    said = [one for number in claim.evidence if (one := shown[number]).id > written]
+    texts = [one.text for one in said]
+    if not said or _said_since(claim.text, max(one.said_at for one in said), shown):
+        return False
+    return contradicted(claim.text, texts, lasting=core) or any(
+        replaced(claim.text, one.text, texts, lasting=core)
+        for one in new
+        if set(one.evidence) & set(claim.evidence)
+    )
+
+
+def _said_since(line: str, at: datetime, shown: Mapping[int, Said]) -> bool:
+    return any(repeated(line, one.text) for one in shown.values() if one.said_at > at)
 
 
 def _news(current: Document, offered: Sequence[Line] | None) -> Iterator[tuple[str, Sequence[int]]]:

@@ -6,6 +6,7 @@ from agents_memory.storage import filing
 from agents_memory.storage.connections import Database
 from cold.fence import fenced
 from cold.llm.port import LanguageModel, Role
+from cold.passes.tag import Tag
 
 log = get_logger()
 
@@ -17,7 +18,7 @@ AT_A_TIME = 20
 class RetagByModel:
     """Newest first, a few at a look; from the top again once an hour.
 
-    Never the other way round, and not where a model was asked in vain.
+    Never the other way round, and where a model was asked in vain only by another one.
     """
 
     name = "retag_by_model"
@@ -36,7 +37,13 @@ class RetagByModel:
         async with fenced(self._database, epoch) as connection:
             if await filing.count_waiting(connection, AT_A_TIME) >= AT_A_TIME:
                 return
-            queued = await filing.queue_filed_by_rules(connection, self._below, AT_A_TIME)
+            queued = await filing.queue_filed_by_rules(
+                connection,
+                self._below,
+                AT_A_TIME,
+                model=self._models.named(Role.TAGGER),
+                version=Tag.version,
+            )
         if queued:
             log.info(Action.PASS_DONE, stage=self.name, items=len(queued))
         # A full batch means that there may be more, further down.

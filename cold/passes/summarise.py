@@ -10,7 +10,8 @@ from agents_memory.domain.key_sentences import key_sentences
 from agents_memory.domain.messages import Role, Screening, Trust
 from agents_memory.domain.screening import screen
 from agents_memory.domain.text import is_blank, truncate
-from agents_memory.storage import summaries
+from agents_memory.domain.tombstones import strike
+from agents_memory.storage import summaries, tombstones
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.summaries import Span, Told
 from cold.guard import Done, ItemFault, ModelAway
@@ -119,10 +120,13 @@ class Summarise:
         if result is None or not await summaries.hold(connection, item):
             await summaries.withdraw(connection, [item.id])
             return Done(proceed=False)
+        # A model may know, or keep, words that were erased while it wrote.
+        known = await tombstones.list_tombstones(connection)
+        content = "\n".join(strike(line, known) for line in result.content.splitlines())
         await summaries.write(
             connection,
             item,
-            result.content,
+            content,
             backend=result.backend,
             provisional=result.provisional,
         )

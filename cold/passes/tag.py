@@ -16,7 +16,7 @@ from agents_memory.storage.filing import UNFILED, Choice, Filing
 from agents_memory.storage.messages import PassItem
 from cold.guard import Done, ItemFault, ModelAway
 from cold.lanes import Lanes
-from cold.llm.port import UNTRIED, Failure, LanguageModel, Rules, Why
+from cold.llm.port import Failure, LanguageModel, Rules, Why
 from cold.llm.port import Role as ModelRole
 from cold.passes.affects import Affects, mean
 
@@ -66,12 +66,22 @@ class Tagged:
     unanswered: Why | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Away:
+    """Nobody can be asked now, so a message waits untried."""
+
+    failure: Failure
+
+
+Result = Tagged | Failure | Away | None
+
+
 class Tag:
     """Asks the model that serves the tagger; rules where there is none, or none that can say.
 
-    While a model is set up and away, the stage waits: what it can read is not filed by rules. What
-    a model filed is never filed anew by rules. A private message is shown to no model. A model is
-    asked about `at_once` messages side by side.
+    While a model is set up and away, or hangs, what it can read waits, and is not filed by rules.
+    What a model filed is never filed anew by rules. A private message is shown to no model. A model
+    is asked about `at_once` messages side by side.
     """
 
     stage = "tag"
@@ -91,6 +101,8 @@ class Tag:
         self._affects = affects or Affects(embedders)
         self._models = models or Rules()
         self._bad_answers = bad_answers
+        # Whether nothing was answered in time when it was asked last.
+        self._hung = False
         # Rules work in threads of this process, and gain nothing by it.
         self._lanes = Lanes(at_once if self._models.serves(ModelRole.TAGGER) else 1)
 
@@ -111,34 +123,54 @@ class Tag:
             for item in await messages.list_for_pass(connection, ids)
         ]
 
-    async def prepare(self, items: Sequence[Taggable]) -> list[Tagged | Failure | None]:
-        """A Failure is one that leaves the item waiting, None: a model filed it before."""
+    async def prepare(self, items: Sequence[Taggable]) -> list[Result]:
+        """A Failure or Away leaves the item waiting, None: a model filed it before."""
         for profile in {item.profile or self._first for item in items if item.vector is not None}:
             await self._affects.learn(profile)
-        away: list[Failure] = []
+        proven = False
+        away: list[Away] = []
+        if self._hung and any(map(self._asks, items)):
+            # First whether it answers at all, so that a message over which it hangs is found out.
+            away = await self._try_out()
+            proven = not away
 
-        async def one(item: Taggable) -> Tagged | Failure | None:
+        async def one(item: Taggable) -> Result:
             # What was answered before the model went away is settled all the same.
-            result = away[0] if away else await self._result(item)
-            if isinstance(result, Failure) and result.why in UNTRIED:
+            nonlocal proven
+            result = away[0] if away and self._asks(item) else await self._result(item, proven)
+            if isinstance(result, Away):
                 away.append(result)
+            elif _timed_out(result):
+                # It may still be at this one.
+                proven = False
             return result
 
         results = await self._lanes.each(one, items)
-        self._lanes.note(too_slow=any(_timed_out(result) for result in results))
+        self._lanes.note(too_slow=any(map(_timed_out, results)))
+        if any(map(self._asks, items)):
+            self._hung = any(map(_timed_out, away)) or (self._hung and bool(away))
         return results
 
-    async def _result(self, item: Taggable) -> Tagged | Failure | None:
+    async def _try_out(self) -> list[Away]:
+        from cold.passes.tag_by_model import try_out
+
+        silent = await try_out(self._models)
+        return [] if silent is None else [Away(silent)]
+
+    def _asks(self, item: Taggable) -> bool:
+        readable = item.message.screening is Screening.CLEAR and not item.filing.private
+        return readable and not item.filing.by_model and self._models.serves(ModelRole.TAGGER)
+
+    async def _result(self, item: Taggable, proven: bool) -> Result:
         if item.filing.by_model:
             return None
         unanswered = None
-        readable = item.message.screening is Screening.CLEAR and not item.filing.private
-        if readable and self._models.serves(ModelRole.TAGGER):
+        if self._asks(item):
             # Here, because it loads what a daemon without a model has no use for.
             from cold.passes.tag_by_model import file_by_model
 
-            filed = await file_by_model(self._models, item)
-            if isinstance(filed, Tagged) or filed.why in UNTRIED:
+            filed = await file_by_model(self._models, item, proven=proven)
+            if not isinstance(filed, Failure):
                 return filed
             last = item.filing.attempts >= self._bad_answers
             if not last and filed.why is not Why.NOTHING_ASKED:
@@ -160,15 +192,13 @@ class Tag:
             unanswered=unanswered,
         )
 
-    async def settle(
-        self, connection: Connection, item: Taggable, result: Tagged | Failure | None
-    ) -> Done:
+    async def settle(self, connection: Connection, item: Taggable, result: Result) -> Done:
         """Raises ModelAway, and ItemFault for an answer that cannot be used."""
         if result is None:
             return Done()
+        if isinstance(result, Away):
+            raise ModelAway(_reason(result.failure), result.failure.until)
         if isinstance(result, Failure):
-            if result.why in UNTRIED:
-                raise ModelAway(_reason(result))
             raise ItemFault(f"the model's answer could not be used ({result.why}): {result.reason}")
         p_tag = None
         if result.project is not None:
@@ -190,6 +220,7 @@ class Tag:
         }
         if result.unanswered is not None:
             detail["unanswered"] = result.unanswered.value
+            detail["asked"] = self._models.named(ModelRole.TAGGER)
         await messages.record_result(
             connection,
             item.id,
@@ -201,8 +232,9 @@ class Tag:
         return Done()
 
 
-def _timed_out(result: Tagged | Failure | None) -> bool:
-    return isinstance(result, Failure) and result.why is Why.TIMED_OUT
+def _timed_out(result: Result) -> bool:
+    failure = result.failure if isinstance(result, Away) else result
+    return isinstance(failure, Failure) and failure.why is Why.TIMED_OUT
 
 
 def _reason(failure: Failure) -> str:

@@ -35,8 +35,8 @@ class TagUpkeep:
             settings.project_alias_auto_apply,
         )
 
-    def chores(self, database: Database, models: LanguageModel, clock: Clock) -> Sequence[Chore]:
-        """Those that are switched on; what was confirmed is always worked off."""
+    def chores(self, database: Database, clock: Clock) -> Sequence[Chore]:
+        """Those that are switched on and ask no model; what was confirmed is always worked off."""
         chores: list[Chore] = [ConfirmedTags(database)]
         if self.names:
             chores.append(
@@ -44,17 +44,21 @@ class TagUpkeep:
                     database, clock, window_days=self.window_days, min_uses=self.min_uses
                 )
             )
-        if self.aliases:
-            # Only here: it brings pydantic, which a daemon without a model does without.
-            from cold.passes.alias_suggestions import AliasSuggestions
-
-            chores.append(
-                AliasSuggestions(
-                    database,
-                    models,
-                    clock,
-                    interval_hours=self.interval_hours,
-                    auto_apply=self.auto_apply,
-                )
-            )
         return chores
+
+    def asking(self, database: Database, models: LanguageModel, clock: Clock) -> Sequence[Chore]:
+        """Those that are switched on and ask a model where there is one."""
+        if not self.aliases:
+            return []
+        # Only here: it brings pydantic, which a daemon without a model does without.
+        from cold.passes.alias_suggestions import AliasSuggestions
+
+        return [
+            AliasSuggestions(
+                database,
+                models,
+                clock,
+                interval_hours=self.interval_hours,
+                auto_apply=self.auto_apply,
+            )
+        ]

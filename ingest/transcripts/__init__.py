@@ -1,5 +1,6 @@
 """One module a client, behind the protocol of `protocol`."""
 
+from pathlib import Path
 from types import MappingProxyType
 
 from ingest.transcripts.claude_code import ClaudeCode
@@ -20,3 +21,12 @@ _ALL: tuple[Client, ...] = (
 )
 CLIENTS: MappingProxyType[str, Client] = MappingProxyType({one.name: one for one in _ALL})
 """Every client that can be captured, by the name it has in settings and in stored messages."""
+
+# A name that no folder of a project has: those begin with what stands for a slash or a drive.
+_BELOW = {ClaudeCode.name: "projects"}
+
+
+def root_of(client: str, folder: Path) -> Path:
+    """Where a client's transcripts begin, given that folder or the client's own one above it."""
+    inner = folder / _BELOW.get(client, "")
+    return inner if inner.is_dir() else folder

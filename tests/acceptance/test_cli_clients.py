@@ -2,12 +2,14 @@
 
 import json
 import os
+import select
 import stat
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agents_memory.cli import client_changes
 from tests.acceptance.command_line import CommandLine, on_pool
 from tests.conftest import Pool
 
@@ -66,6 +68,51 @@ def test_a_clients_own_command_is_run(tmp_path: Path) -> None:
     assert json.loads((tmp_path / ".claude.json").read_text())["mcpServers"]["memory"]
 
 
+def test_a_clients_command_that_hangs_ends_with_all_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    claude = programs / "claude"
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    claude.write_text(f"#!/bin/sh\nsleep 500 > {pipe} &\nwait\n")
+    claude.chmod(stat.S_IRWXU)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    monkeypatch.setattr(client_changes, "OWN_COMMAND_WITHIN_S", 3.0)
+    assert client_changes.run_own(["claude", "mcp", "list"]) is False
+    # The pipe has an end once nobody holds it any more.
+    assert select.select([reader], [], [], 30) == ([reader], [], [])
+    assert os.read(reader, 1) == b""
+    os.close(reader)
+
+
+def test_a_taken_name_is_refused_and_another_offered(tmp_path: Path) -> None:
+    file = tmp_path / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    foreign = '{"mcpServers":{"memory":{"command":"npx","env":{"MEMORY_FILE_PATH":"/x"}}}}'
+    file.write_text(foreign)
+    line = CommandLine(tmp_path)
+    refused = line.run("install-client", "cursor")
+    assert refused.code == 1
+    assert "--name agents-memory" in refused.stderr
+    assert "by hand" not in refused.stderr
+    left = line.run("uninstall-client", "cursor")
+    assert "it was left alone" in left.stdout
+    assert file.read_text() == foreign
+    assert line.run("install-client", "cursor", "--name", "agents-memory").code == 0
+    assert sorted(json.loads(file.read_text())["mcpServers"]) == ["agents-memory", "memory"]
+    assert line.run("uninstall-client", "cursor").code == 0
+    assert file.read_text() == foreign
+    assert list(file.parent.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("name", ["", "a b", "mémoire", "-x", "a.b", "x" * 33])
+def test_a_name_that_no_client_takes_is_a_usage_error(name: str, tmp_path: Path) -> None:
+    assert CommandLine(tmp_path).run("install-client", "cursor", f"--name={name}").code == 2
+
+
 @pytest.mark.parametrize("words", [("emacs",), ("claude-desktop", "--scope", "project"), ()])
 def test_what_there_is_not_is_a_usage_error(words: tuple[str, ...], tmp_path: Path) -> None:
     ended = CommandLine(tmp_path).run("install-client", *words)
@@ -82,6 +129,27 @@ def test_a_file_we_cannot_read_is_left_and_the_snippet_shown(tmp_path: Path) -> 
     assert "line 1" in ended.stderr
     assert '"mcpServers"' in ended.stderr
     assert file.read_text() == "{ broken"
+
+
+@pytest.mark.parametrize(
+    ("client", "place", "key", "others"),
+    [
+        ("vscode", ".config/Code/User/mcp.json", '"servers"', ("mcpServers", "claude mcp")),
+        ("opencode", ".config/opencode/opencode.json", '"type": "local"', ("mcpServers",)),
+        ("codex", ".codex/config.toml", "[mcp_servers.memory]", ("mcpServers", "claude mcp")),
+    ],
+)
+def test_what_is_to_be_done_by_hand_fits_the_client(
+    client: str, place: str, key: str, others: tuple[str, ...], tmp_path: Path
+) -> None:
+    file = tmp_path / place
+    file.parent.mkdir(parents=True)
+    file.write_text("{ broken")
+    ended = CommandLine(tmp_path).run("install-client", client)
+    assert ended.code == 1
+    assert f"in {file}:" in ended.stderr
+    assert key in ended.stderr
+    assert not [word for word in others if word in ended.stderr]
 
 
 def test_a_hook_gets_the_brief_in_the_one_form(line: CommandLine) -> None:
@@ -109,6 +177,34 @@ def test_in_any_trouble_a_hook_answers_and_succeeds(tmp_path: Path) -> None:
         assert "s3cret-word" not in ended.stdout + ended.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--max-chars", "50"),
+        ("--max-chars", "-5"),
+        ("--max-chars", "1000000"),
+        ("--max-chars", "many"),
+        ("--max-chars", "9" * 5000),
+        ("--max-chars",),
+        ("--client",),
+        ("--later", "option", "and", "words"),
+        ("--hook=yes",),
+    ],
+)
+def test_a_hook_with_a_wrong_option_answers_all_the_same(
+    words: tuple[str, ...], line: CommandLine
+) -> None:
+    ended = line.run("brief", "--hook", *words, stdin=STARTED)
+    assert ended.code == 0
+    assert "kind=brief" in context_of(ended.stdout)
+
+
+def test_a_brief_for_a_person_names_a_wrong_option(line: CommandLine) -> None:
+    assert line.run("brief", "--later").code == 2
+    assert line.run("brief", "--max-chars", "many").code == 2
+    assert len(line.run("brief", "--max-chars", "1").stdout) <= 501
+
+
 def test_a_session_that_a_hook_started_gets_nothing(line: CommandLine) -> None:
     """Hook recursion: a session started by our own work must not start more of it."""
     within = CommandLine(line.home, {**line.settings, "_MCP_AGENTS_MEMORY_HOOK": "1"})
@@ -121,7 +217,9 @@ def test_the_doctor_starts_what_a_client_would_start(line: CommandLine) -> None:
     line.run("install-client", "claude-code", "--with-brief")
     file = line.home / ".cursor" / "mcp.json"
     file.parent.mkdir()
-    file.write_text('{"mcpServers": {"memory": {"command": "/no/such/python"}}}')
+    moved = {"command": "/no/such/python", "args": ["-I", "-m", "hot"]}
+    foreign = {"command": "/no/such/server", "args": []}
+    file.write_text(json.dumps({"mcpServers": {"memory": foreign, "mine": moved}}))
     # A client passes on nothing of the shell, so the settings have to be in a file.
     settings = line.home / "memory.env"
     settings.write_text("".join(f'{name}="{value}"\n' for name, value in line.settings.items()))
@@ -132,5 +230,7 @@ def test_the_doctor_starts_what_a_client_would_start(line: CommandLine) -> None:
     checks = {check["name"]: check for check in ended.json["checks"]}
     assert checks["claude-code:user"]["outcome"] == "ok", checks["claude-code:user"]
     assert checks["claude-code:user brief"]["outcome"] == "ok"
-    assert checks["cursor:user"]["outcome"] == "failed"
-    assert "install-client cursor" in checks["cursor:user"]["fix"]
+    # Another's server is not started.
+    assert "cursor:user" not in checks
+    assert checks["cursor:user:mine"]["outcome"] == "failed"
+    assert "install-client cursor --scope user --name mine" in checks["cursor:user:mine"]["fix"]

@@ -184,14 +184,20 @@ def test_killed_it_still_takes_the_daemon_along(line: CommandLine) -> None:
         wait_for_end(daemon)
 
 
-def test_the_death_of_the_daemon_is_noticed(line: CommandLine) -> None:
+def test_a_daemon_that_is_killed_is_noticed_and_started_again(line: CommandLine) -> None:
     """A22: it does not go on as if all were well."""
     with started(line) as process:
-        said = read_until(process, "mcpServers")
-        os.kill(daemon_of(said), signal.SIGKILL)
+        first = daemon_of(read_until(process, "mcpServers"))
+        os.kill(first, signal.SIGKILL)
+        second = daemon_of(read_until(process, "daemon "))
+        assert second != first
+        # Whoever ends it with a word of his own wants it ended.
+        os.kill(second, signal.SIGTERM)
         assert process.wait(WITHIN_S) == 1
         assert process.stderr is not None
-        assert b"the daemon ended with code -9" in process.stderr.read()
+        said = process.stderr.read()
+        assert b"the daemon ended with code -9" in said
+        assert b"started again" in said
 
 
 def test_a_daemon_that_is_switched_off_is_said(line: CommandLine) -> None:

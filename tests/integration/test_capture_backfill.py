@@ -58,6 +58,22 @@ async def rows(database: Database) -> list[dict[str, Any]]:
         return [dict(row) for row in await connection.fetch("SELECT * FROM messages ORDER BY id")]
 
 
+async def test_the_clients_own_folder_stands_for_the_transcripts_in_it(
+    machine: Machine, root: Path
+) -> None:
+    home = root.parent / "elsewhere"
+    shutil.copytree(root, home / "projects")
+    shutil.copyfile(root / MAIN, home / "history.jsonl")
+    code, shown = await backfill(machine, f"--root={home}")
+    assert (code, shown["files"], shown["turns"]) == (0, 4, TURNS)
+    assert shown["root"] == str(home / "projects")
+
+
+async def test_the_folder_of_one_project_is_refused(machine: Machine, root: Path) -> None:
+    project = (root / MAIN).parent
+    assert await backfill(machine, f"--root={project}") == (2, None)
+
+
 async def test_without_run_it_only_shows_and_asks_no_database(machine: Machine, root: Path) -> None:
     """F87: statistics and samples first."""
     nowhere = "postgresql://nobody@127.0.0.1:1/nothing"

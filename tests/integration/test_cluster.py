@@ -251,6 +251,22 @@ async def test_a_message_that_the_model_passes_over_speaks_for_itself(attic: Att
     assert summary.content.splitlines()[:2] == ["Harbor sessions are opaque tokens now.", HARBOR[1]]
 
 
+@pytest.mark.parametrize("line", ["Ok.", "The harbor sessions."])
+async def test_one_line_that_names_all_messages_tells_only_of_those_it_draws_from(
+    attic: Attic, line: str
+) -> None:
+    """F113: an empty line must not take a whole day out of everyday search."""
+    ids = await attic.say(*HARBOR)
+    answer = {"points": [{"line": line, "evidence": [1, 2, 3]}]}
+    await attic.work(ScriptedModel(cluster=lambda _: answer))
+    [summary] = await attic.summaries()
+    assert await attic.archived() == set(ids)
+    said = {HARBOR[1]} if "harbor" in line else set(HARBOR[:2])
+    assert set(summary.content.splitlines()) >= {line, *said}
+    [found, *_] = await attic.find("forty minutes on the staging copy")
+    assert found.id == summary.id
+
+
 async def test_a_line_that_turns_round_what_was_said_is_left_out(attic: Attic) -> None:
     """C3: its message speaks for itself."""
     said = ("We decided to drop Kafka from the harbor services.", HARBOR[0])
@@ -472,6 +488,19 @@ async def test_erased_words_leave_no_summary(attic: Attic, how: str) -> None:
     [anew] = await attic.summaries()
     assert "opaque" not in anew.content
     assert set(ids) - set(anew.messages) == (set() if how == "words" else {ids[0]})
+
+
+async def test_a_model_that_still_says_erased_words_brings_none_back(attic: Attic) -> None:
+    """F96: it may have read them before they were erased."""
+    await attic.say(*HARBOR)
+    await attic.settle_only()
+    model = ScriptedModel(cluster=lambda _: summed(*HARBOR))
+    await Redacting(attic.owner).erase_words("opaque tokens", run=True)
+    await attic.work(model)
+    [summary] = await attic.summaries()
+    assert summary.backend == BACKEND
+    assert "opaque" not in summary.content
+    assert "We moved the harbor sessions to [redacted]" in summary.content
 
 
 async def test_a_rehearsed_erasure_withdraws_nothing(attic: Attic) -> None:

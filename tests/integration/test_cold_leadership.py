@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -308,10 +309,11 @@ async def test_a_sign_of_life_that_fails_ends_the_term_at_once(
     silent = asyncio.Event()
     real = rows.beat
 
-    async def beat(connection: object) -> None:
+    async def beat(connection: object) -> datetime:
         if silent.is_set():
+            silent.clear()
             await asyncio.Event().wait()
-        await real(connection)  # type: ignore[arg-type]
+        return await real(connection)  # type: ignore[arg-type]
 
     monkeypatch.setattr("agents_memory.storage.leadership.beat", beat)
     monkeypatch.setattr("cold.leadership.BEAT_LIMIT_S", 0.05)

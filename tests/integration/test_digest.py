@@ -213,13 +213,27 @@ async def test_a_megabyte_is_read_to_a_bound_that_is_told(
 
 @pytest.mark.parametrize("text", ["… — …", "***\n\n---\n", "?!\n?!"])
 async def test_a_text_that_says_nothing_is_refused(
-    asking: Asking, cold_database: Database, text: str
+    asking: Asking, cold_database: Database, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Before it is stored, and by the daemon where an earlier client stored it."""
+    said = draft(text, role=Role.ASSISTANT, origin=Origin.ASSERTED, trust=Trust.AGENT)
+    refused = await asking.digesting.digest(said, asking.use.user_id, Wanted())
+    assert isinstance(refused, Refusal)
+    assert refused.code == "INVALID_INPUT"
+    monkeypatch.setattr("agents_memory.services.digesting.units", lambda text: [text])
     asked = await asking.hand_over(text)
     await drain(cold_database, FakeEmbedder())
     result = await asking.outcome(asked)
     assert result["refusal"]["code"] == "INVALID_INPUT"
     assert await contents(cold_database) == []
+
+
+async def test_what_something_was_taken_out_of_becomes_no_memory(
+    asking: Asking, cold_database: Database
+) -> None:
+    await asking.hand_over("My employer is [redacted]. The boat is blue. The tide turns at noon.")
+    await drain(cold_database, FakeEmbedder())
+    assert await contents(cold_database) == ["The boat is blue.", "The tide turns at noon."]
 
 
 async def test_planted_orders_become_no_memory(asking: Asking, cold_database: Database) -> None:

@@ -79,6 +79,25 @@ async def test_a_trace_from_the_future_does_not_move_the_window(use: Services) -
     assert len((await read_store(use.database)).trace_at) == 1
 
 
+async def test_what_happened_at_no_time_is_left_out(
+    use: Services, owner_database: Database
+) -> None:
+    """A restored or imported row may hold the infinity of PostgreSQL."""
+    memory, said = await add(use), await use.say("alpha")
+    for endless in ("infinity", "-infinity"):
+        for statement in (
+            f"UPDATE memories SET resolved_at = '{endless}' WHERE id = {memory}",
+            f"UPDATE messages SET occurred_at = '{endless}' WHERE id = {said.id}",
+            "UPDATE message_state SET valence = 0.5, intensity = 0.5",
+            "INSERT INTO traces (item_id, kind, weight, hour, at) "
+            f"VALUES ({memory}, 'used', 1, 0, '{endless}')",
+        ):
+            await query(owner_database, statement)
+        store = await read_store(use.database)
+        assert (len(store.trace_at), len(store.mood_at)) == (1, 0)
+        assert np.isnan(store.resolved_at).all()
+
+
 async def test_an_empty_pool_is_an_empty_store(use: Services) -> None:
     store = await read_store(use.database)
     assert (store.kinds, len(store.trace_at), len(store.mood_at)) == ((), 0, 0)

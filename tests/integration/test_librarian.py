@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -28,6 +29,11 @@ PLAN = Librarianship(threshold=3, newest=5, oldest=5)
 DAY = timedelta(days=1)
 START = NOON - 20 * DAY
 CORE = [{"line": "Lives in Graz.", "evidence": [1]}]
+
+
+def outdated(number: int, *evidence: int) -> list[dict[str, Any]]:
+    """A line of the profile that messages are said to contradict."""
+    return [{"number": number, "evidence": list(evidence)}]
 
 
 @dataclass
@@ -218,7 +224,7 @@ async def test_what_the_verifier_does_not_confirm_is_not_written(desk: Desk) -> 
     desk.model.scripts = ScriptedModel(
         librarian=lambda _: revised(
             core=[{"line": "Lives near Graz.", "evidence": [1, 4]}],
-            core_outdated=[1],
+            core_outdated=outdated(1, 4),
             sub=[
                 {"line": "Repairs the heron camera.", "evidence": [2]},
                 {"line": "Sails in Rome.", "evidence": [2]},
@@ -282,7 +288,7 @@ async def test_lines_of_others_are_never_taken_away(desk: Desk) -> None:
 
     def reply(prompt: Sequence[Turn]) -> Any:
         prompts.append(prompt[0].text)
-        return revised(core=CORE, core_outdated=[1, 2])
+        return revised(core=CORE, core_outdated=[*outdated(1, 1), *outdated(2, 1)])
 
     desk.model.scripts = ScriptedModel(librarian=reply).scripts
     await desk.look()
@@ -297,12 +303,76 @@ async def test_a_line_of_its_own_gives_way_to_what_holds_now(desk: Desk) -> None
     desk.clock.advance(24 * 3600)
     desk.model.scripts = ScriptedModel(
         librarian=lambda _: revised(
-            core=[{"line": "Lives in Linz.", "evidence": [4]}], core_outdated=[1]
+            core=[{"line": "Lives in Linz.", "evidence": [4]}], core_outdated=outdated(1, 4)
         )
     ).scripts
     await desk.look()
     assert await desk.profile() == {"core": "Lives in Linz."}
     assert set(moved) <= set(await desk.grounds("core"))
+
+
+def _taking_away(gone: list[dict[str, Any]], _: Sequence[Turn]) -> Any:
+    return revised(core_outdated=gone)
+
+
+WHO = (*GRAZ, "My name is Mara.", "I work as a carpenter.")
+SELF = (("Lives in Graz.", 1), ("Her name is Mara.", 4), ("Works as a carpenter.", 5))
+
+
+async def known(desk: Desk) -> None:
+    """A profile of three lines of the daemon's; the next look is due."""
+    await desk.say(*WHO)
+    desk.model.scripts = ScriptedModel(
+        librarian=lambda _: revised(core=[{"line": one, "evidence": [n]} for one, n in SELF])
+    ).scripts
+    await desk.look()
+    assert len((await desk.profile())["core"].splitlines()) == 3
+    desk.clock.advance(24 * 3600)
+
+
+@pytest.mark.parametrize("verifies", [False, True])
+async def test_a_profile_is_not_taken_away_without_evidence(desk: Desk, verifies: bool) -> None:
+    """F64, F111: null keeps, whatever is called outdated, and by whomever it is confirmed."""
+    await known(desk)
+    before = await desk.profile()
+    await desk.say("The tide is high.", "Coffee was good.", "Next file.", first=START + 8 * DAY)
+    scripts: dict[str, Any] = {"verify": lambda _: verified(*["contradicted"] * 3)}
+    for evidence in ([], [6], [1, 2, 3, 4, 5, 6]):
+        gone = [line for number in (1, 2, 3) for line in outdated(number, *evidence)]
+        desk.model.scripts = ScriptedModel(
+            librarian=partial(_taking_away, gone),
+            **(scripts if verifies else {}),
+        ).scripts
+        await query(desk.cold, "UPDATE librarian_runs SET read_to = 0 RETURNING 1")
+        await desk.look()
+        desk.clock.advance(24 * 3600)
+        assert await desk.profile() == before
+
+
+@pytest.mark.parametrize("verdict", [None, "contradicted", "supported", "not_told"])
+async def test_what_the_owner_takes_back_goes_and_is_cited(desk: Desk, verdict: str | None) -> None:
+    """F110, F111: rules and the verifier, where there is one, have to agree."""
+    await known(desk)
+    said = await desk.say(
+        "I no longer work as a carpenter.", "Coffee was good.", "Ok.", first=START + 8 * DAY
+    )
+
+    def reply(prompt: Sequence[Turn]) -> Any:
+        shown = next(turn.text for turn in prompt if turn.source).splitlines()
+        number = 1 + next(at for at, line in enumerate(shown) if "no longer" in line)
+        return revised(core_outdated=outdated(3, number))
+
+    scripts = {} if verdict is None else {"verify": lambda _: verified(verdict)}
+    desk.model.scripts = ScriptedModel(librarian=reply, **scripts).scripts
+    await desk.look()
+    goes = verdict in (None, "contradicted")
+    lines = [line for line, _ in SELF[: 2 if goes else 3]]
+    assert (await desk.profile())["core"].splitlines() == lines
+    if goes:
+        assert said[0] in await desk.grounds("core")
+    if verdict is not None:
+        *_, (_, shown) = desk.model.asked
+        assert "Works as a carpenter." in shown.text
 
 
 async def test_what_the_owner_writes_meanwhile_is_kept(desk: Desk) -> None:
@@ -428,3 +498,20 @@ async def test_the_daemon_has_a_librarian_where_a_model_serves_one(desk: Desk) -
     await desk.say(*GRAZ)
     await drain(desk.cold, FakeEmbedder(), models=desk.model, librarianship=PLAN)
     assert await desk.profile() == {"core": "Lives in Graz."}
+
+
+async def test_an_attempt_of_a_clock_that_was_ahead_keeps_it_from_nothing(desk: Desk) -> None:
+    """Once the clock is right the profile is written as ever."""
+    await desk.say(*GRAZ)
+    right = desk.clock.now()
+    desk.clock.set(right + 365 * DAY)
+    await desk.look()
+    desk.clock.set(right)
+    await desk.say(*GRAZ, first=START + 8 * DAY)
+    await desk.look()
+    assert len(desk.model.asked) == 2
+    [run] = await desk.runs()
+    assert run["attempted_at"] == right
+    await desk.say(*GRAZ, first=START + 12 * DAY)
+    await desk.look()
+    assert len(desk.model.asked) == 2

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 
 from agents_memory.domain.errors import DatabaseUnavailable
 from agents_memory.services import retrying
+from agents_memory.services.retrying import Retried
 from agents_memory.storage import holds, model_calls
 from agents_memory.storage.connections import Database
 from agents_memory.storage.model_calls import Spent
@@ -147,6 +148,8 @@ GERMAN = (
         (changed(content="and then " * 40), Why.REPETITIVE, 2),
         (changed(content="I'm sorry, but I can't help with that."), Why.REFUSED, 1),
         (completion("", refusal="No."), Why.REFUSED, 1),
+        (completion("I'm sorry, but I can't assist with that."), Why.REFUSED, 1),
+        (completion("Es tut mir leid, aber ich kann dabei nicht helfen."), Why.REFUSED, 1),
         (changed(content=GERMAN), Why.FOREIGN, 1),
         (changed(quote="the heron stood there"), Why.UNGROUNDED, 1),
         (error(400, "bad"), Why.REJECTED, 1),
@@ -293,7 +296,7 @@ async def test_a_hold_ends_with_an_answer_or_when_somebody_asks_again(local: Set
     async with local.over(in_turn(then=error(401, "no"))) as (model, _):
         for _ in range(3):
             await asked(model)
-        assert await retrying.retry(local.database) == {}
+        assert await retrying.retry(local.database) == Retried(providers=("local",))
         assert await why(model) is Why.UNAVAILABLE
         for _ in range(2):
             await asked(model)

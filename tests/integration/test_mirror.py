@@ -99,21 +99,24 @@ async def test_a_month_tells_of_its_memories_by_project(yard: Yard) -> None:
     assert str(done.month) == "2026-10"
     assert done.page is not None
     text = done.page.text
-    assert f"[{decided}](<../projects/harbor.md>)" in text
+    assert f"- {decided} (2026-10-20, trust" in text
     assert f"- {promised} (2026-10-20, trust" in text
     assert "open) yard: Paint the crane." in text
-    assert "(used 1 times)" in text
-    assert "1 messages in 1 sessions." in text
+    assert "(used 1 time)" in text
+    assert "1 message in 1 session." in text
     assert "November" not in text
     assert yard.files() == {"months/2026-10.md": text}
+    await yard.tags()
+    await yard.month()
+    assert f"[{decided}](<../projects/harbor.md>)" in yard.files()["months/2026-10.md"]
 
 
 async def test_the_same_memory_makes_the_same_files(yard: Yard) -> None:
     """F65: safe to keep in git: nothing changes unless something changed."""
     await yard.believe("Sessions are opaque tokens.")
-    first = [(await yard.month()).done, (await yard.tags()).done]
+    first = [(await yard.tags()).done, (await yard.month()).done]
     before = yard.files()
-    again = [(await yard.month()).done, (await yard.tags()).done]
+    again = [(await yard.tags()).done, (await yard.month()).done]
     assert yard.files() == before
     assert all(done is not None and done.written for done in first)
     assert all(done is not None and not done.written and done.unchanged for done in again)

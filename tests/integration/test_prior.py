@@ -191,7 +191,7 @@ async def test_without_a_mood_the_last_messages_of_the_platform_tell_it(
     here = await _search(use, "heron", mood_of="claude-code")
     there = await _search(use, "heron", mood_of="codex")
     nowhere = await _search(use, "heron", mood_of="cursor")
-    assert (here.items[0].id, here.mood) == (low, -0.7)
+    assert (here.items[0].id, here.mood, here.mood_derived) == (low, -0.7, True)
     assert (there.items[0].id, there.mood) == (good, 0.9)
     assert nowhere.mood is None
     assert (await _search(use, "heron")).mood is None

@@ -15,6 +15,7 @@ from agents_memory.services.receipts import (
 from agents_memory.services.redacting import Redacting
 from agents_memory.storage.connections import Database
 from agents_memory.storage.leadership import lock_key
+from agents_memory.storage.work import summarise_work
 from cold.stopping import Stop
 from tests.factories import Services
 from tests.integration.cold_daemons import (
@@ -23,6 +24,7 @@ from tests.integration.cold_daemons import (
     drain,
     query,
     running,
+    until,
     worker,
 )
 
@@ -41,7 +43,8 @@ def _states(receipt: Receipt) -> dict[str, str]:
 
 
 async def test_the_stages_are_those_of_the_daemon_in_its_order(cold_database: Database) -> None:
-    passes = {one.stage: one for one in worker(cold_database, FakeEmbedder(), stop=Stop())._passes}
+    [rounds] = worker(cold_database, FakeEmbedder(), stop=Stop())._rounds
+    passes = {one.stage: one for one in rounds._passes}
     for chain in (MESSAGE_STAGES, MEMORY_STAGES):
         for stage, following in zip(chain, [*chain[1:], None], strict=True):
             assert passes[stage].next_stages == (() if following is None else (following,))
@@ -92,6 +95,38 @@ async def test_a_missing_model_is_what_a_message_waits_for(
     assert embed.state is StageState.WAITING
     assert embed.reason == "the model is not installed; install it"
     assert embed.fix is not None
+
+
+async def test_every_row_of_a_held_stage_waits_for_the_same_and_says_when_it_is_tried(
+    use: Services, cold_database: Database, hot_database: Database
+) -> None:
+    """F104: also a row that was never taken; a call that goes on makes what was said the past."""
+    ids = [(await use.say(f"{TEXT} {number}")).id for number in range(3)]
+    embedder, stop = FakeEmbedder(), PacedStop()
+    embedder.down = True
+    work = worker(cold_database, embedder, stop=stop, batch_size=1)
+    reason = "the model is not installed; install it"
+    async with (
+        cold_database.acquire() as lock,
+        running(work, cold_database, stop),
+    ):
+        await lock.execute("SELECT pg_advisory_lock($1)", lock_key("agents_memory"))
+        screened = "SELECT count(*) = 3 FROM work WHERE stage = 'embed'"
+        await until(cold_database, lambda c: c.fetchval(screened), "all are screened")
+        await stop.resting.wait()
+        for item in ids:
+            embed = (await _receipt(hot_database, item)).stages[1]
+            assert (embed.state, embed.reason, embed.attempts) == ("waiting", reason, 0)
+            assert embed.fix is not None
+        embedder.gate.clear()
+        embedder.reached.clear()
+        work._hear(retry=True)
+        await embedder.reached.wait()
+        past = f"tried again now; before that: {reason}"
+        assert (await _receipt(hot_database, ids[2])).stages[1].reason == past
+        [stage] = await hot_database.run(summarise_work)
+        assert (stage.held, stage.reason) == (3 - 2, past)
+        await lock.execute("SELECT pg_advisory_unlock_all()")
 
 
 async def test_failed_and_parked_stages_say_why_how_often_and_what_next(

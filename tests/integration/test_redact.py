@@ -21,6 +21,7 @@ from agents_memory.domain.patches import (
     Remove,
     Retag,
     Supersede,
+    Support,
     Update,
     WriteProfile,
 )
@@ -339,6 +340,40 @@ async def test_an_erased_message_leaves_its_place_and_takes_what_rests_on_it(
         [said.id, copy.id],
     )
     assert rows == [{"message": "[redacted]", "screening": "quarantined"}] * 2
+
+
+@pytest.mark.parametrize("second", ["the periwinkle vault opens at noon", "so: periwinkle, noon"])
+async def test_what_rests_on_erased_messages_only_is_erased_with_the_last_of_them(
+    second: str, use: Services, cold_database: Database, owner_database: Database
+) -> None:
+    """F109: a second evidence that was erased before holds nothing up."""
+    said = [await use.say("the periwinkle vault opens at noon"), await use.say(second)]
+    await drain(cold_database, FakeEmbedder())
+    memory = await _patch(use, Add("vault", "periwinkle at noon"), evidence=said[0].id)
+    await _patch(use, Support(memory), evidence=said[1].id)
+    first = await Redacting(owner_database).erase_message(said[0].id, run=True)
+    assert isinstance(first, Report)
+    assert first.removed == ()
+    last = await Redacting(owner_database).erase_message(said[1].id, run=True)
+    assert isinstance(last, Report)
+    assert (last.removed, last.already) == ((memory,), False)
+    await drain(cold_database, FakeEmbedder())
+    assert "periwinkl" not in await dump(owner_database)
+    await check_diffs(use, memory)
+
+
+async def test_a_copy_that_screening_strikes_holds_up_no_memory(
+    use: Services, cold_database: Database, owner_database: Database
+) -> None:
+    """F109: it says the very same and nobody screened it yet."""
+    said = [await use.say("the periwinkle vault opens at noon") for _ in range(2)]
+    memory = await _patch(use, Add("vault", "periwinkle at noon"), evidence=said[0].id)
+    await _patch(use, Support(memory), evidence=said[1].id)
+    report = await Redacting(owner_database).erase_message(said[0].id, run=True)
+    assert isinstance(report, Report)
+    assert report.removed == (memory,)
+    await drain(cold_database, FakeEmbedder())
+    assert "periwinkl" not in await dump(owner_database)
 
 
 async def test_an_erased_memory_takes_its_versions_and_what_was_told_for_it(

@@ -178,7 +178,7 @@ async def test_a_run_is_taken_back_but_for_what_changed_since(
     begun = await retagging.begin_rollback(done.run_id)
     assert isinstance(begun, int)
     back = await retagging.work(begun, advance=quiet)
-    assert (back.moved, back.left, back.finished) == (7, 2, True)
+    assert (back.moved, back.since, back.finished) == (7, 2, True)
     after = await state(cold_database)
     assert after[none] == before[none]
     assert [after[one] == before[one] for one in mine] == [False, False] + [True] * 6

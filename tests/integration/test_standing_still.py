@@ -1,6 +1,7 @@
 """Each way to stand still, really brought about: what turns red, what it says, and what ends it."""
 
 import json
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from agents_memory.clock import Clock
 from agents_memory.domain.errors import Refusal
 from agents_memory.embedding.protocol import Embedder
 from agents_memory.services.diagnosis import Check, Diagnosis, Outcome
-from agents_memory.services.retrying import retry
+from agents_memory.services.retrying import Retried, retry
 from agents_memory.services.status import report
 from agents_memory.settings import Settings
 from agents_memory.storage import work
@@ -175,7 +176,7 @@ async def test_a_row_that_was_really_parked_is_shown_with_its_reason_until_retry
     await ward.work()
     assert set(await ward.alarms()) == {"parked"}, "it is not tried again by itself"
     assert isinstance(await retry(ward.cold, item_id=good), Refusal)
-    assert await retry(ward.cold, item_id=bad) == {"embed": 1}
+    assert await retry(ward.cold, item_id=bad) == Retried(Counter(embed=1))
     await ward.work()
     assert await ward.hot.run(lambda c: work.list_work(c, 10)) == []
     assert await ward.alarms() == {}

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from agents_memory.domain.errors import Refusal
 from agents_memory.domain.messages import Role, Trust
 from agents_memory.services.receipts import Receipts, StageState
+from agents_memory.services.retrying import Retried, retry
 from agents_memory.storage import filing, messages
 from agents_memory.storage.connections import Database
 from agents_memory.storage.work import summarise_work
@@ -206,7 +209,117 @@ async def test_after_some_bad_answers_rules_file_and_say_why(
     assert (await state(cold_database, bad.id))["project"] == "otter"
     # Nor is it asked again by the look for what rules have filed.
     assert await drain(cold_database, FakeEmbedder(), models=model) is Finish.DRAINED
-    assert len(model.asked) == 1 + BAD_ANSWERS
+    # A server that gave no answer in time is asked about a trivial text, too.
+    trials = BAD_ANSWERS if why is Why.TIMED_OUT else 0
+    assert len(model.asked) == 1 + BAD_ANSWERS + trials
+
+
+async def test_while_a_server_hangs_no_message_spends_an_attempt(
+    use: Services, cold_database: Database
+) -> None:
+    """A7, F88: however often it is tried; a server that hangs over everything is away."""
+    ids = [(await use.say(f"The heron came on day {n}.")).id for n in range(4)]
+    replies: list[Any] = [failing(Why.TIMED_OUT)]
+    model = ScriptedModel(tagger=lambda _: replies[0])
+    work = worker(cold_database, FakeEmbedder(), models=model)
+    epoch = await begin_term(cold_database)
+    for _ in range(4 * BAD_ANSWERS):
+        work._rounds[1].end_rests()
+        await work._empty(epoch)
+    rows = await query(cold_database, "SELECT attempts, last_error FROM work ORDER BY item_id")
+    assert rows == [{"attempts": 0, "last_error": "it is timed_out by the script"}] * len(ids)
+    # A message and a trivial text the first time, then the trivial text alone.
+    assert len(model.asked) == 2 + 4 * BAD_ANSWERS - 1
+    replies[:] = [filed()]
+    work._rounds[1].end_rests()
+    await work._empty(epoch)
+    for item in ids:
+        assert [backend for backend, _ in await filings(cold_database, item)] == [BACKEND]
+
+
+async def test_a_text_that_a_server_hangs_over_keeps_no_other_waiting_for_ever(
+    use: Services, cold_database: Database
+) -> None:
+    """E16: not even one that needs its time to come back after each of them."""
+    bad = await use.say("The otter swims.")
+    good = [(await use.say(f"The heron came on day {n}.")).id for n in range(3)]
+    stuck = 0
+
+    def reply(prompt: Sequence[Turn]) -> Any:
+        nonlocal stuck
+        stuck = 3 if "otter" in prompt[-1].text else max(0, stuck - 1)
+        return failing(Why.TIMED_OUT) if stuck else filed(topics=["bird"])
+
+    model = ScriptedModel(tagger=reply)
+    work = worker(cold_database, FakeEmbedder(), models=model)
+    epoch = await begin_term(cold_database)
+    for _ in range(4 * BAD_ANSWERS):
+        await due_again(cold_database)
+        work._rounds[1].end_rests()
+        await work._empty(epoch)
+    for item in good:
+        assert [backend for backend, _ in await filings(cold_database, item)] == [BACKEND]
+    [(backend, detail)] = await filings(cold_database, bad.id)
+    assert (backend, detail["unanswered"]) == ("rules", Why.TIMED_OUT)
+
+
+async def test_what_one_model_could_not_file_is_asked_of_another_once(
+    use: Services, cold_database: Database
+) -> None:
+    """F113: by its name; the receipt says why it was rules, and a retry asks the same one again."""
+    said = await use.say("The otter swims.")
+
+    async def go(name: str, reply: Any) -> int:
+        model = ScriptedModel(tagger=lambda _: reply)
+        model.name = name
+        work = worker(cold_database, FakeEmbedder(), models=model)
+        epoch = await begin_term(cold_database)
+        for _ in range(BAD_ANSWERS + 1):
+            await work._empty(epoch)
+            await due_again(cold_database)
+            await work._do_chores(epoch)
+        return len(model.asked)
+
+    bad = failing(Why.MALFORMED)
+    assert await go("local:weak", bad) == BAD_ANSWERS
+    assert await go("local:weak", bad) == 0
+    receipt = await Receipts(cold_database).receipt(said.id)
+    [stage] = [one for one in receipt.stages if one.stage == "tag"]  # type: ignore[union-attr]
+    assert stage.state is StageState.SETTLED
+    assert stage.reason == "a model local:weak was asked in vain: malformed"
+    assert f"retry {said.id}" in str(stage.fix)
+
+    assert await retry(cold_database, item_id=said.id) == Retried(Counter(tag=1))
+    assert await go("local:weak", bad) == BAD_ANSWERS
+    assert await go("local:middling", bad) == BAD_ANSWERS
+    assert await go("local:middling", bad) == 0
+    assert await go("local:strong", filed(topics=["otter"])) == 1
+    assert [backend for backend, _ in await filings(cold_database, said.id)][-1] == "local:strong"
+    receipt = await Receipts(cold_database).receipt(said.id)
+    [stage] = [one for one in receipt.stages if one.stage == "tag"]  # type: ignore[union-attr]
+    assert (stage.reason, stage.fix) == (None, None)
+    assert isinstance(await retry(cold_database, item_id=said.id), Refusal)
+
+
+async def test_a_newer_pass_asks_again_and_an_unknown_name_does_not(
+    use: Services, cold_database: Database
+) -> None:
+    said = await use.say("The otter swims.")
+    model = ScriptedModel(tagger=lambda _: failing(Why.MALFORMED))
+    for _ in range(BAD_ANSWERS):
+        await due_again(cold_database)
+        await worker(cold_database, FakeEmbedder(), models=model)._empty(
+            await begin_term(cold_database)
+        )
+
+    async def queued(name: str | None, version: int) -> list[int]:
+        return await cold_database.run(
+            lambda c: filing.queue_filed_by_rules(c, filing.NEWEST, 9, model=name, version=version)
+        )
+
+    assert await queued(None, 2) == []
+    assert await queued(BACKEND, 1) == []
+    assert await queued(BACKEND, 2) == [said.id]
 
 
 async def test_a_text_that_a_model_falls_over_keeps_no_other_waiting(

@@ -373,6 +373,31 @@ async def test_nobody_but_the_owner_states_an_alias(
     assert await project_tags.suggestions(Status.CONFIRMED, 10) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We decided not to rename harbor to harbour.",
+        "If we renamed harbor to harbour, links would break.",
+        "Bob said that harbor is the same as harbour.",
+        "Please undo the commit that renamed harbor to harbour.",
+    ],
+)
+async def test_what_the_owner_only_talks_about_merges_nothing_and_is_told_to_no_model(
+    use: Services, cold_database: Database, project_tags: ProjectTags, clock: ManualClock,
+    text: str,
+) -> None:  # fmt: skip
+    """F68: unasked only on the owner's plain word."""
+    await two_ports(use, cold_database, text)
+    judge = Judge(Judged(relation=Relation.SAME_PROJECT, confidence=1.0))
+    epoch = await begin_term(cold_database)
+    for models in (None, judge):
+        await pairing(cold_database, clock, models, auto=True).run(epoch)
+        assert await project_tags.suggestions(Status.CONFIRMED, 10) == []
+        assert {entry.alias_of for entry in await project_tags.list()} == {None}
+        clock.advance(25 * 3600)
+    assert not any("Their owner said" in question for question in judge.asked)
+
+
 async def test_a_rejected_direction_never_returns_and_the_other_only_on_a_word(
     use: Services, cold_database: Database, project_tags: ProjectTags, clock: ManualClock
 ) -> None:

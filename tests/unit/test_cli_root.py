@@ -357,3 +357,16 @@ def test_every_command_of_the_table_is_a_module_of_its_own() -> None:
     for name, (target, about) in COMMANDS.items():
         assert target == f"{cli.__name__}.{name.replace('-', '_')}:command"
         assert about.endswith(".")
+
+
+def test_a_group_without_a_command_shows_its_help_and_a_short_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["spool"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("Usage: mcp-agents-memory spool")
+    assert shown.err.splitlines()[-1] == (
+        "error: mcp-agents-memory spool needs one of the commands above"
+    )
+    assert shown.err.count("error:") == 1

@@ -110,7 +110,7 @@ def test_a_good_value_is_read(name: str, written: str, field: str, value: object
         ("SEARCH_FALLBACK_THRESHOLD", "1e-1", "a number, 0 to 1"),
         ("SEARCH_FALLBACK_THRESHOLD", ".", "a number, 0 to 1"),
         ("COLD_PATH_ENABLED", "maybe", "true or false"),
-        ("AGENTS_MEMORY_TOOLSETS", "core,minds", "core, mind, patch, episodes and tags"),
+        ("AGENTS_MEMORY_TOOLSETS", "core,minds", "core, mind, patch and tags"),
         ("AGENTS_MEMORY_TOOLSETS", ",", "comma list"),
         ("AGENTS_MEMORY_LOCAL_SERVICES", "perhaps", "auto, on or off"),
         ("DB_SCHEMA", "Agents-Memory", "lower-case letters"),

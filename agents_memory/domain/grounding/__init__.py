@@ -45,13 +45,13 @@ def unfounded(statement: str, sources: Sequence[str]) -> Unfounded | None:
         return Unfounded.NAME
     if not shares_words(statement, text):
         return Unfounded.UNRELATED
-    if reverses(statement, text) or _other_value(statement, text):
+    if reverses(statement, text) or other_value(statement, text):
         return Unfounded.OPPOSITE
     return Unfounded.NAME if swaps_a_word(statement, text) else None
 
 
-def _other_value(statement: str, text: str) -> bool:
-    """Whether the texts give an attribute of the speaker another value, and never this one."""
+def other_value(statement: str, text: str) -> bool:
+    """Whether `text` gives an attribute of the speaker another value, and never this one."""
     own, told = derived(_SPEAKER, statement), sentences(text)
     if own is None or any(derived(_SPEAKER, sentence) == own for sentence in told):
         return False

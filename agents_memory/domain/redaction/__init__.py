@@ -26,6 +26,7 @@ from functools import reduce
 from operator import or_
 
 from agents_memory.domain.redaction import (
+    apart,
     assignments,
     blocks,
     commands,
@@ -33,11 +34,12 @@ from agents_memory.domain.redaction import (
     places,
     spoken,
     tokens,
+    veiled,
 )
-from agents_memory.domain.redaction.marks import lower
+from agents_memory.domain.redaction.marks import lower, without_marks
 
 _ROUNDS = 8
-"""Replacing one secret may lay bare another; more rounds than two are never seen in practice."""
+"""Replacing one secret may lay bare another; a mark never does, so the rounds stay few."""
 
 _Rule = tuple[Callable[[str, str], bool], Callable[[str, dict[str, int]], str]]
 _RULES: tuple[_Rule, ...] = (
@@ -49,22 +51,32 @@ _RULES: tuple[_Rule, ...] = (
     (assignments.may_hold_assignments, assignments.replace_assigned),
     (commands.may_hold_commands, commands.replace_commands),
     (spoken.may_hold_spoken, spoken.replace_spoken),
+    (apart.may_hold_apart, apart.replace_apart),
     (labelled.may_hold_labelled, labelled.replace_labelled),
 )
 """Condition (of a word, and of it in lower case) and rule, in the order they are applied."""
 
 
+_MERGED = sum(
+    1 << at
+    for at, (_, replace) in enumerate(_RULES)
+    if replace in (tokens.replace_tokens, places.replace_url_passwords)
+)
+"""Rules whose condition may hold of what a mark joins or parts, though of no word before."""
+
+
 def _any_hint() -> re.Pattern[str]:
-    """Matches in the lower case of each word that meets the condition of a rule."""
+    """Matches in the lower case of each word that meets the condition of a rule but tokens'."""
     hints = {
         *(blocks.HINTS + places.HINTS + assignments.HINTS),
         *(commands.HINTS + spoken.HINTS + labelled.HINTS),
     }
     shortest = (hint for hint in hints if not any(other in hint for other in hints - {hint}))
-    return re.compile("|".join((*map(re.escape, sorted(shortest)), tokens.LONG_RUN.pattern)))
+    return re.compile("|".join(map(re.escape, sorted(shortest))))
 
 
 _ANY_HINT = _any_hint()
+_TOKENS = 1 << [replace for _, replace in _RULES].index(tokens.replace_tokens)
 _LARGE_CHARS = 10_000
 _KEPT_WORDS = 32_768
 _MAX_KEPT_CHARS = 32
@@ -81,6 +93,8 @@ class _Suspicions(dict[str, int]):
         lowered, found = lower(word), 0
         if _ANY_HINT.search(lowered):
             found = sum(may_hold(word, lowered) << at for at, (may_hold, _) in enumerate(_RULES))
+        elif len(word) >= tokens.SHORTEST and tokens.may_hold_tokens(word, lowered):
+            found = _TOKENS
         if len(word) <= _MAX_KEPT_CHARS:
             if len(self) >= _KEPT_WORDS:
                 self.clear()
@@ -103,24 +117,39 @@ def redact(text: str) -> Redacted:
     """Replace every secret the rules know. Any string is legal; doing it twice changes nothing."""
     counts: dict[str, int] = {}
     for _ in range(_ROUNDS):
-        suspicions = _suspicions(text)
-        if not suspicions:
-            break
         found: dict[str, int] = {}
-        for at, (_, replace) in enumerate(_RULES):
-            if suspicions >> at & 1:
-                before, text = text, replace(text, found)
-                if text is not before:
-                    suspicions = _suspicions(text)
+        plain = text if text.isascii() else veiled.unveil(text, _secrets_in)
+        replaced = _replaced(plain, found)
         if not found:
             break
+        text = replaced
         for kind, count in found.items():
             counts[kind] = counts.get(kind, 0) + count
     return Redacted(text, counts)
 
 
+def _secrets_in(text: str) -> int:
+    found: dict[str, int] = {}
+    _replaced(text, found)
+    return sum(found.values())
+
+
+def _replaced(text: str, found: dict[str, int]) -> str:
+    """One round: each rule that may find something, in their order."""
+    # Marks have no words and no word grows, so no other rule comes to be suspected midway.
+    suspicions = _suspicions(text)
+    if suspicions:
+        for at, (_, replace) in enumerate(_RULES):
+            if suspicions >> at & 1:
+                before, text = text, replace(text, found)
+                if text is not before:
+                    suspicions |= _MERGED
+    return text
+
+
 def _suspicions(text: str) -> int:
     """The rules that may find something in the text, one bit each."""
+    text = without_marks(text)
     # A large text may consist of words that are not kept, and asking for each takes longer.
     words = text.split() if len(text) <= _LARGE_CHARS else [text]
     return reduce(or_, map(_SUSPICIONS.__getitem__, words), 0)

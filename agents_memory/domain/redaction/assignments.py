@@ -5,7 +5,7 @@ import string
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents_memory.domain.redaction.marks import lower, put_marks
+from agents_memory.domain.redaction.marks import in_mark, lower, put_marks
 from agents_memory.domain.redaction.values import (
     TYPE_OF_KEY,
     is_placeholder,
@@ -30,6 +30,7 @@ _ASSIGNMENT = re.compile(
     rf"({_NOUNS})"
     r"((?:[ \t]?:[ \t]?&?[\w.<>\[\]| ]{1,24}?|[ \t][a-z]\w{0,15})[ \t]?=[ \t]?(?=[\"'])"
     r"|[\"'`\])\\]{0,4}[ \t]{0,4}(?:=>|:=|[:=：＝])[ \t\u200b-\u200f\ufeff]{0,4}"
+    r"(?:[ru](?=[\"']))?"
     r"|[ \t]{0,2}(?:是|为|為|は|는|은)[ \t]{0,2}[:：]?[ \t]{0,2}"
     r"|[ \t]{1,2}(?:is|ist|es|est|é)[ \t:]{1,3}"
     # Terraform declares a variable, and what it is if nobody says.
@@ -51,7 +52,7 @@ _REST = re.compile(r"[&;,](?=\S)[^\s\"'`<>]*")
 _VALUE_HEAD = re.compile(_VALUE.replace("MAX", "128"))
 _VALUE_WHOLE = re.compile(_VALUE.replace("MAX", ""))
 _SECRET_KEY_NAME = re.compile(
-    r"(?:api|access|secret|private|auth|account|encryption|signing|master|service|shared|license"
+    r"(?:api|access|secret|private|auth|account|encryption|signing|master|service|shared|license|tls"
     r"|deploy|webhook|client|storage|subscription)\Z"
 )
 
@@ -95,7 +96,7 @@ def replace_assigned(text: str, found: dict[str, int]) -> str:
 
 def _assigned_spans(text: str) -> Iterator[tuple[int, int, str]]:
     done = 0
-    options = "--" in text
+    options, marked = "--" in text, "[redacted:" in text
     for match in _ASSIGNMENT.finditer(lower(text)):
         beside = match[2].isspace() and text[match.end() : match.end() + 1] not in _QUOTES
         if beside and not options:
@@ -109,7 +110,7 @@ def _assigned_spans(text: str) -> Iterator[tuple[int, int, str]]:
         quoted = head.lastindex != 4
         # In `ask("Password: ", x)` the quote after the name closes the one before it.
         closing = quoted and before[-1:] == head[0].lstrip("\\")[0] and before[-1:] not in match[2]
-        if closing or before.endswith("[redacted:"):
+        if closing or (marked and in_mark(text, match.start())):
             continue
         name = prefix + text[slice(*match.span(1))]
         value, after = head[head.lastindex or 0], text[head.end() : head.end() + 1]
@@ -126,7 +127,7 @@ def _assigned_spans(text: str) -> Iterator[tuple[int, int, str]]:
 def _secret_kind(assigned: _Assigned) -> str | None:
     """`password` or `secret` if the value is one, None if it is not."""
     noun, value = assigned.noun, assigned.value
-    prefix = assigned.name[: -len(noun)].lower().rstrip("_-")
+    prefix = assigned.name[: -len(noun)].lower().rstrip("_-.")
     if (
         (assigned.separator.isspace() and not assigned.option and not assigned.quoted)
         or prefix.endswith(("public", "publickey"))
@@ -180,7 +181,14 @@ def _is_code(assigned: _Assigned) -> bool:
         or _ATTRIBUTE.fullmatch(assigned.value) is not None
         or (
             not assigned.environment
-            and (_is_name(assigned.value) or TYPE_OF_KEY.search(assigned.value) is not None)
+            and (
+                _is_name(assigned.value)
+                or TYPE_OF_KEY.search(assigned.value) is not None
+                or (
+                    assigned.after in (";", ",", ")")
+                    and _VARIABLE.fullmatch(assigned.value) is not None
+                )
+            )
         )
     )
 
@@ -190,6 +198,7 @@ _PASSPHRASE = re.compile(r"\w{2,24}(?:[-_+.]\w{2,24}){2,}[.!]?")
 _WORDS_AND_NUMBER = re.compile(r"[A-Za-z]{3,}(?:[-_+][A-Za-z]{3,})+[-_+][0-9]{2,4}")
 _PATH = re.compile(r"(?:[~.]{0,2}|[A-Za-z]:)(?:/[\w.@-]{1,24}+){2,}+/?")
 _ATTRIBUTE = re.compile(r"[A-Za-z_]+[0-9]?(?:(?:\.|\?\.|->|::)[A-Za-z_]+[0-9]?)+[!?;]?")
+_VARIABLE = re.compile(r"(?i:\w*(?:password|passwd|passphrase|pwd|secret|token|key))[0-9]?")
 _NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 

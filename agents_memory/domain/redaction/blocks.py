@@ -37,21 +37,22 @@ def _private_spans(text: str) -> Iterator[tuple[int, int, str]]:
         yield start, len(text), "private"
 
 
-_KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_ARMOUR = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+_KEY_BEGIN = re.compile(rf"-{{4,5}} ?BEGIN {_ARMOUR}|Private-Lines: [0-9]{{1,3}}", re.IGNORECASE)
+_KEY_END = re.compile(rf"-{{4,5}} ?END {_ARMOUR}", re.IGNORECASE)
 # Between the lines: white space, also escaped; the marks of quotations, differences, comments.
 _BREAK = r"(?:[\s>|#*\"',-]|\\[nrt\"])"
 _KEY_LINES = re.compile(
     rf"{_BREAK}*+"
-    rf"(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash): ?[^\n\\]{{0,200}}+{_BREAK}*+)*+"
+    rf"(?:(?:Proc-Type|DEK-Info|Version|Comment|Subject|Hash): ?[^\n\\]{{0,200}}+{_BREAK}*+)*+"
     rf"(?:[A-Za-z0-9+/=]{{16,}}+(?:{_BREAK}++(?=[A-Za-z0-9+/=]{{16}}))?+)++"
     rf"(?:{_BREAK}++[A-Za-z0-9+/]{{1,80}}+(?:={{1,2}}|\Z))?"
 )
 
 
-def may_hold_keys(word: str, _: str) -> bool:
+def may_hold_keys(_: str, lowered: str) -> bool:
     """Whether there can be a private key in a text with this word."""
-    return "PRIVATE" in word
+    return "private" in lowered
 
 
 def replace_keys(text: str, found: dict[str, int]) -> str:

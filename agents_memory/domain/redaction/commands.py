@@ -36,6 +36,7 @@ _PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         ),
     ),
     ("password", ("sudo",), re.compile(rf"\becho (?:-n )?{_WORD}[\"']? ?\| ?sudo -S")),
+    ("password", ("requirepass",), re.compile(rf"\brequirepass[ \t]{{1,8}}{_WORD}")),
     ("password", ("pass:",), re.compile(rf"\bpass:{_WORD}")),
     ("password", ("/user:",), re.compile(rf"/user:\S{{1,64}} {_WORD}")),
     ("password", ("asplaintext",), re.compile(rf"ConvertTo-SecureString (?:-String )?{_WORD}")),
@@ -63,6 +64,12 @@ _PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         "secret",
         ('auth"', 'auth\\"'),
         re.compile(r'\b_?auth\\?" ?: ?\\?"([A-Za-z0-9+/]{16,}+={0,2})\\?"'),
+    ),
+    ("password", ("wifi:",), re.compile(r"\bWIFI:[^\n]{0,100}?\bP:([^;\s]{5,63});")),
+    (
+        "secret",
+        ("kty",),
+        re.compile(r'\\?"(?:d|p|q|dp|dq|qi|k)\\?" ?: ?\\?"([A-Za-z0-9_-]{24,2048}+)\\?"'),
     ),
     ("password", (":5432:", ":6432:", ":*:"), _LEDGER),
 )

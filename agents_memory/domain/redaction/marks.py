@@ -1,6 +1,23 @@
 """The marks that stand where secrets stood."""
 
+import re
 from collections.abc import Iterable
+
+# The words in a mark say nothing about what stands beside it.
+MARK = r"\[redacted:[a-z_]{1,32}\]"
+_MARKS = re.compile(MARK)
+
+
+def in_mark(text: str, at: int) -> bool:
+    """Whether the place lies in a mark."""
+    start = text.rfind("[redacted:", max(0, at - 48), at)
+    mark = _MARKS.match(text, start) if start >= 0 else None
+    return mark is not None and at < mark.end()
+
+
+def without_marks(text: str) -> str:
+    """The text with each mark emptied of its words."""
+    return _MARKS.sub("[]", text) if "[redacted:" in text else text
 
 
 def lower(text: str) -> str:

@@ -2,13 +2,18 @@
 
 import re
 
-from agents_memory.domain.redaction.marks import lower, put_marks
-from agents_memory.domain.redaction.values import is_placeholder, is_strong_password, looks_random
+from agents_memory.domain.redaction.marks import MARK, lower, put_marks
+from agents_memory.domain.redaction.values import (
+    is_placeholder,
+    is_strong_key,
+    is_strong_password,
+    looks_random,
+)
 
 _CREDENTIAL_HINTS = ("authorization", "bearer", "-u")
 HINTS = ("://", *_CREDENTIAL_HINTS)
 _URL_PASSWORD = re.compile(
-    r"://[^\s:/@\"'<>`]{0,128}+:"
+    rf"://(?:{MARK}|[^\s:/@\"'<>`\[]){{0,128}}+:"
     r"([^\s\"'<>`@/]{1,256}+(?:@[^\s\"'<>`@/]{1,256}+(?=@))*"
     r"|(?![0-9]{1,5}[/?#])[^\s\"'<>`@]{1,256}+)(?=@[^\s@])"
 )
@@ -18,6 +23,13 @@ _AUTHORIZATION = re.compile(
 )
 _BEARER = re.compile(r"(?<![a-z])bearer[ \t]{1,4}([a-z0-9._~+/=-]{16,}+)")
 _USER_OPTION = re.compile(r"(?<![a-z0-9-])(?:-u|--user)[ =][\"']?[^\s:\"']{1,64}+:([^\s\"']{4,}+)")
+
+
+# What takes `-u` for something else, and a colon after it.
+_USER_OF_FILES = re.compile(r"\b(?:rsync|cp|docker|podman|tar|chown|scp|sort|git|pip)\b")
+# A token alone stands for the user.
+_HEX = re.compile("[0-9a-f]{32,64}")
+_URL_TOKEN = re.compile(r"(?i)://([a-z0-9_-]{20,255}+)@(?!\w{1,20}\.ingest|sentry)(?=[^\s@])")
 
 
 def may_hold_url_passwords(word: str, _: str) -> bool:
@@ -32,7 +44,13 @@ def replace_url_passwords(text: str, found: dict[str, int]) -> str:
         for match in _URL_PASSWORD.finditer(text)
         if not is_placeholder(match[1])
     )
-    return put_marks(text, spans, found)
+    text = put_marks(text, spans, found)
+    users = (
+        (*match.span(1), "url_password")
+        for match in _URL_TOKEN.finditer(text)
+        if _HEX.fullmatch(match[1]) or is_strong_key(match[1])
+    )
+    return put_marks(text, users, found)
 
 
 def may_hold_credentials(_: str, lowered: str) -> bool:
@@ -53,10 +71,17 @@ def replace_credentials(text: str, found: dict[str, int]) -> str:
                 (*match.span(1), kind)
                 for match in pattern.finditer(lowered)
                 if _is_credential(text[slice(*match.span(1))])
+                and not (hint == "-u" and _USER_OF_FILES.search(lowered, *_line(lowered, match)))
             )
             text = put_marks(text, spans, found)
             lowered = lower(text)
     return text
+
+
+def _line(text: str, match: re.Match[str]) -> tuple[int, int]:
+    """Where the line of a match begins, at most 200 characters before it, and where it begins."""
+    near = max(0, match.start() - 200)
+    return max(near, text.rfind("\n", near, match.start()) + 1), match.start()
 
 
 def _is_credential(value: str) -> bool:

@@ -7,12 +7,19 @@ looks: what could be a word, a number, a path, a hash or a name of code stays.
 import re
 from collections.abc import Iterator
 
-from agents_memory.domain.redaction.marks import lower, put_marks
-from agents_memory.domain.redaction.values import is_strong_key, is_strong_password
+from agents_memory.domain.redaction.marks import in_mark, lower, put_marks
+from agents_memory.domain.redaction.values import STRONG, is_strong_key, is_strong_password
 
+# Names of languages in which a word of their own, if any, stands between name and value.
+_OTHERS = (
+    "şifre|parola|lösenord(?:et)?|adgangskode(?:n)?|kodeord(?:et)?|passord(?:et)?|salasana|heslo"
+    "|jelsz(?:ó|ava?m?)|kata sandi|mật khẩu|รหัสผ่าน|κωδικός|كلمة المرور|كلمة السر|סיסמ[הא]"
+    "|رمز عبور|گذرواژه|पासवर्ड"
+)
 _PASSWORDS = (
     "password|passphrase|passcode|passwd|passwort|kennwort|contraseña|clave|senha|mot de passe"
     "|wachtwoord|hasło|пароль|密码|密碼|口令|パスワード|暗証番号|비밀번호"
+    f"|{_OTHERS}"
     "|p(?<![a-z0-9_.-]p)(?:wd?|ass)(?![a-z0-9_-])"
 )
 _KEYS = (
@@ -21,12 +28,16 @@ _KEYS = (
     "|密钥|密鑰|秘钥|令牌|トークン|秘密鍵|シークレットキー|アクセスキー|토큰"
 )
 _PAIRS = "credentials?|zugangsdaten|login|logins|anmeldedaten|credenciales|identifiants|账号|帳號"
+_PAIR_HINTS = (
+    *("credential", "credencial", "zugangs", "login", "anmelde", "identifiants", "账号", "帳號"),
+)
 # One of these is in a word of each of those.
 HINTS = (
     *("pass", "pw", "kennwort", "contraseñ", "clave", "llave", "senha", "hasło"),
     *("wachtwoord", "пароль", "密", "口令", "パスワード", "暗証", "비밀번호", "secret", "token"),
-    *("key", "schlüssel", "geheimnis", "秘", "令牌", "トークン", "キー", "토큰", "credential"),
-    *("credencial", "zugangs", "login", "anmelde", "identifiants", "账号", "帳號"),
+    *("key", "schlüssel", "geheimnis", "秘", "令牌", "トークン", "キー", "토큰", *_PAIR_HINTS),
+    *("şifre", "parola", "lösenord", "adgangskode", "kodeord", "salasana", "heslo", "jelsz"),
+    *("sandi", "khẩu", "รหัสผ่าน", "κωδικ", "كلمة", "סיסמ", "رمز", "گذرواژه", "पासवर्ड"),
 )
 _CALLS = ("(", "[", "{")
 _CJK = "\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff00-\uffef"
@@ -34,15 +45,31 @@ _OPENING = "[*_`\"'„“”‚‘«»「『（(]{0,3}"
 _IN_VALUE = r"[^\s\"'`<>\\|,;(){}\[\]„“”‘’«»\u2026\u3000-\uffef]"
 _VALUE = rf"(?={_IN_VALUE}{{0,127}}[0-9!#$%&*+?^~@])({_IN_VALUE}{{6,128}}+)"
 # Each begins with a letter of its own, by which they are found fast.
-_NAME = re.compile(rf"({_PASSWORDS}|{_KEYS})[*_`\"')\]]{{0,3}}")
+_NAME = re.compile(rf"(?:{_PASSWORDS}|{_KEYS})[*_`\"')\]]{{0,3}}")
 _PASSWORD = re.compile(_PASSWORDS)
 _LINK = re.compile(
+    # A thing that has to do with passwords has a name, too.
+    r"(?![ \t]{1,2}(?:managers?|generator|vault|store|storage|safe|app|tool|library|hash(?:er|ing)?"
+    r"|policy|field|column|provider|plugin|backend|database|service|server|limit|bucket)\b)"
+    r"(?:[ \t]{0,2}\([\w .,/-]{1,24}\))?"
     r"(?:(?:[ \t]{1,2}[\w'’-]{1,20}+){0,5}?(?:[ \t]{0,2}[:=：＝]\s{0,8}"
-    r"|[ \t]{1,2}(?:is|was|to|into|now|ist|war|lautet|auf|zu|heißt|es|era|por|a|é|est|это)"
+    r"|[ \t]{1,2}(?:is|was|be|to|into|now|ist|war|lautet|auf|zu|heißt|es|era|por|a|é|è|est|это)"
     r":?[ \t]{1,2})"
     rf"|(?:[ \t]?[{_CJK}]){{1,10}}[ \t:]{{0,3}}){_OPENING}{_VALUE}"
 )
-_BESIDE = re.compile(rf"[ \t]{{1,2}}{_OPENING}{_VALUE}")
+_BESIDE = re.compile(
+    rf"(?:[ \t]{{1,2}}|(?<=[{_CJK}\u0e00-\u0e7f])(?:คือ)?[ \t]?"
+    rf"|[ \t]{{0,2}}(?:->|→|⇒|–|—|[ \t]-[ \t])[ \t]{{0,2}})"
+    rf"{_OPENING}{_VALUE}"
+)
+_BESIDE_OTHERS = re.compile(
+    r"[\w']{0,4}[ \t]{1,2}"
+    r"(?:(?:è|är|er|on|je|este|adalah|là|είναι|هي|هو|היא|הוא|است|है|[:=–—-])[ \t]{1,2})?"
+    rf"{_OPENING}{_VALUE}"
+)
+# The end of a value is nearer to its name.
+_FAR = 400
+_OTHER = re.compile(_OTHERS)
 # `with password …`, `…, password …`: what follows is one.
 _TOLD = re.compile(r"(?:[,/，]|(?<!\w)(?:with|and|mit|und|con|y|avec|et))[ \t](?:la[ \t])?\Z")
 _PAIR = re.compile(
@@ -79,9 +106,19 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _candidates(lowered: str) -> Iterator[tuple[int, int, bool, bool]]:
     """Where values may stand; whether the name is that of a password, and nothing lies between."""
+    marked, strong = "[redacted:" in lowered, STRONG.search(lowered)
     for name in _NAME.finditer(lowered):
+        if marked and in_mark(lowered, name.start()):
+            continue
+        while strong and strong.start() < name.end():
+            strong = STRONG.search(lowered, name.end())
+        if not strong:
+            break
+        if strong.start() > name.end() + _FAR:
+            continue
         password = _PASSWORD.match(name.string, name.start()) is not None
-        for link, beside in ((_LINK, False), (_BESIDE, True)):
+        links = ((_LINK, False), (_BESIDE, True), (_BESIDE_OTHERS, True))
+        for link, beside in links if _OTHER.match(lowered, name.start()) else links[:2]:
             if value := link.match(lowered, name.end()):
                 told = beside and _TOLD.search(lowered, max(0, name.start() - 8), name.start())
                 yield *value.span(1), password, beside and not told
@@ -89,5 +126,6 @@ def _candidates(lowered: str) -> Iterator[tuple[int, int, bool, bool]]:
 
 def _pairs(lowered: str) -> Iterator[tuple[int, int, bool, bool]]:
     """Where the second of a user and a password may stand."""
-    for pair in _PAIR.finditer(lowered):
-        yield *pair.span(1), True, True
+    if any(map(lowered.__contains__, _PAIR_HINTS)):
+        for pair in _PAIR.finditer(lowered):
+            yield *pair.span(1), True, True

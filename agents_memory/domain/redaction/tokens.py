@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from agents_memory.domain.redaction.marks import put_marks
-from agents_memory.domain.redaction.values import is_placeholder, is_strong_key
+from agents_memory.domain.redaction.values import is_mixed, is_placeholder, is_spelt, is_strong_key
 
 _A, _B = "[A-Za-z0-9]", "[A-Za-z0-9_-]"
 _PREFIXED: tuple[tuple[str, str, str], ...] = (
@@ -36,12 +36,28 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
     (
         "api_key",
         "glsa_ dop_v1_ doo_v1_ shpat_ shpca_ shppa_ shpss_ lin_api_ ntn_ figd_ sbp_ sb_secret_ "
-        "gsk_ r8_ pplx- nvapi- tvly- pcsk_ csk- lsv2_pt_ lsv2_sk_ dckr_pat_ dckr_oat_ rubygems_ "
-        "dapi tskey- dp.pt. dp.st. PMAK- sntrys_ sntryu_ NRAK- ATATT3 pscale_tkn_ "
-        "pscale_oauth_ pscale_pw_ lip_ jina_ bkua_ fc- key- sqp_ sqa_ squ_ nfp_ fo1_ pul- rdme_ "
-        "xkeysib- shippo_live_ tgp_v1_ rpa_ phx_ EZAK EZTK NRRA- HRKU- ATCTT3 ATBB dt0c01. glc_ "
-        "duffel_live_ p8e- sgp_ ops_eyJ",
+        "r8_ pplx- nvapi- tvly- pcsk_ lsv2_pt_ lsv2_sk_ dckr_pat_ dckr_oat_ rubygems_ "
+        "tskey- dp.pt. dp.st. PMAK- sntrys_ sntryu_ NRAK- ATATT3 pscale_tkn_ "
+        "pscale_oauth_ pscale_pw_ bkua_ sqp_ sqa_ squ_ nfp_ fo1_ rdme_ "
+        "xkeysib- shippo_live_ tgp_v1_ EZAK EZTK NRRA- HRKU- ATCTT3 ATBB dt0c01. glc_ "
+        "duffel_live_ p8e- ops_eyJ sq0atp- sq0csp-",
         rf"(?=[A-Za-z_-]{{0,24}}[0-9]){_B}{{20,}}",
+    ),
+    # Prefixes that words begin with, too: what follows is of one piece.
+    (
+        "api_key",
+        "gsk_ csk- lip_ jina_ fc- key- pul- rpa_ phx_",
+        rf"(?=[A-Za-z]{{0,24}}[0-9]){_A}{{20,}}(?![A-Za-z0-9_-])",
+    ),
+    ("api_key", "dapi", r"[0-9a-f]{32}(?:-[0-9])?(?![A-Za-z0-9_-])"),
+    ("api_key", "sgp_", r"(?:(?:[0-9a-f]{16}|local)_)?[0-9a-f]{40}(?![A-Za-z0-9_-])"),
+    ("api_key", "sk-lf-", r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"),
+    ("api_key", "LTAI AKID", rf"(?=[A-Za-z]{{0,40}}[0-9]){_A}{{12,40}}(?![A-Za-z0-9_-])"),
+    ("api_key", "ABSK", r"[A-Za-z0-9+/]{90,}={0,2}"),
+    (
+        "vault_token",
+        "s.",
+        rf"(?=[A-Za-z]{{0,40}}[0-9])(?=[a-z0-9]{{0,23}}[A-Z]){_A}{{24}}(?![\w.])",
     ),
 )
 _SHAPED: tuple[tuple[str, str, str], ...] = (
@@ -57,6 +73,12 @@ _SHAPED: tuple[tuple[str, str, str], ...] = (
     ("api_key", "EAAA", rf"(?<!{_A})EAAA{_B}{{50,80}}"),
     ("telegram_token", ":AA", r"(?<![0-9A-Za-z])[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}"),
     ("discord_token", ".", rf"(?<!{_A})[MNO]{_B}{{23,27}}\.{_B}{{6}}\.{_B}{{27,40}}"),
+    (
+        "github_token",
+        "gh",
+        rf"(?<!{_A})gh[opsu]_(?={_A}{{10,32}}[ \t]?\\?\r?\n)"
+        rf"(?:{_A}(?:[ \t]?\\?\r?\n[ \t>]{{0,8}})?){{36}}(?!{_A})",
+    ),
     ("webhook", "hooks.slack.com/", r"(?<=hooks\.slack\.com/)[a-z]{1,12}/[A-Za-z0-9/]{20,}"),
     ("webhook", "/api/webhooks/", rf"(?<=/api/webhooks/)[0-9]{{10,25}}/{_B}{{20,}}"),
 )
@@ -72,25 +94,36 @@ def _compiled() -> Iterator[tuple[str, tuple[str, ...], re.Pattern[str]]]:
 
 
 _TOKENS = tuple(_compiled())
+# The secret half of a pair: 40 characters beside the id.
+_AWS_SECRET = re.compile(
+    r"[\"']?\s{0,2}[,/|:;\s]\s{0,2}[\"']?([A-Za-z0-9+/]{40})(?![A-Za-z0-9+/=])"
+)
 # A key that a terminal, a shell or a mail broke goes on at the beginning of the next line.
 _CONTINUED = re.compile(
     r"(?:[ \t]?\\?\r?\n[ \t>]{0,8}|[\"'][ \t]?[+\\.]?\s{1,12}[\"'])([A-Za-z0-9_.+/=-]{16,}+)"
     r"(?=[\s\"'`)\]},;]|\Z)"
 )
 # Every token lies in one run of these, and none is shorter.
-LONG_RUN = re.compile(r"[A-Za-z0-9_.:/~-]{15,}+")
-_BEGINNING = re.compile(
-    "(?<![A-Za-z0-9])(?:"
-    + "|".join(re.escape(prefix) for _, prefixes, _ in _PREFIXED for prefix in prefixes.split())
-    + ")|"
-    + "|".join(pattern for _, _, pattern in _SHAPED),
-    re.ASCII,
+SHORTEST = 15
+LONG_RUN = re.compile(rf"[A-Za-z0-9_.:/~-]{{{SHORTEST},}}+")
+_RUN = re.compile(_A + "++")
+_PREFIX = re.compile(
+    "|".join(re.escape(prefix) for _, prefixes, _ in _PREFIXED for prefix in prefixes.split())
 )
+_SHAPED_HINTS = tuple(hint for _, hint, _ in _SHAPED)
+_SHAPE = re.compile("|".join(pattern for _, _, pattern in _SHAPED), re.ASCII)
 
 
 def may_hold_tokens(word: str, _: str) -> bool:
     """Whether the word can hold a token: something long that begins like one."""
-    return any(map(_BEGINNING.search, LONG_RUN.findall(word)))
+    return any(map(_begins_like_one, LONG_RUN.findall(word)))
+
+
+def _begins_like_one(long_run: str) -> bool:
+    # A prefix stands where letters and digits begin, which is seldom.
+    return any(_PREFIX.match(long_run, run.start()) for run in _RUN.finditer(long_run)) or (
+        any(map(long_run.__contains__, _SHAPED_HINTS)) and _SHAPE.search(long_run) is not None
+    )
 
 
 def replace_tokens(text: str, found: dict[str, int]) -> str:
@@ -103,8 +136,11 @@ def replace_tokens(text: str, found: dict[str, int]) -> str:
 
 def _spans(pattern: re.Pattern[str], kind: str, text: str) -> Iterator[tuple[int, int, str]]:
     for token in pattern.finditer(text):
-        if is_placeholder(token[0]):
+        if is_placeholder(token[0]) or is_spelt(token[0]):
             continue
-        rest = _CONTINUED.match(text, token.end())
+        rest = _CONTINUED.match(text, token.end()) if kind != "aws_key" else None
         end = rest.end() if rest and is_strong_key(rest[1]) else token.end()
         yield token.start(), end, kind
+        secret = _AWS_SECRET.match(text, end) if kind == "aws_key" else None
+        if secret and is_mixed(secret[1]):
+            yield *secret.span(1), "secret"

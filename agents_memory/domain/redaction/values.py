@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections import Counter
 
 _PLACEHOLDER_WORDS = """
 password passwd pass pwd passphrase secret token key apikey api_key api-key mypassword none null nil
@@ -46,22 +45,48 @@ def is_wordy(value: str) -> bool:
     )
 
 
+def is_spelt(value: str) -> bool:
+    """Whether it is at least two words and small numbers, joined: `my-db-secret-2024`."""
+    parts = [part for part in re.split("[-_.]", value) if part]
+    words = [part for part in parts if len(part) > 1 and part.isalpha() and is_wordy(part)]
+    short = sum(map(len, parts)) - sum(map(len, words))
+    return (
+        len(words) > 1
+        and all(len(part) <= 4 or part in words for part in parts)
+        and short <= len(value) / 2
+    )
+
+
+def is_mixed(value: str) -> bool:
+    """Whether there are capitals, small letters and digits in it."""
+    return all(re.search(kind, value) for kind in ("[A-Z]", "[a-z]", "[0-9]"))
+
+
+_MAX_WORD = 256
+_N_LOG_N = [0.0, *(n * math.log2(n) for n in range(1, _MAX_WORD + 1))].__getitem__
+
+
 def looks_random(value: str) -> bool:
-    """Long, varied and not made of words: at least 8 characters and 2.5 bits of entropy each."""
+    """Long, varied and not made of words: at least 8 characters and 2.5 bits of entropy each.
+
+    Of a longer one the first 256 characters tell.
+    """
     if len(value) < 8 or is_placeholder(value) or is_wordy(value) or "://" in value:
         return False
     if not any(character.isalpha() for character in value) or re.search(r"\s", value):
         return False
-    counts = Counter(value).values()
-    entropy = math.log2(len(value)) - sum(n * math.log2(n) for n in counts) / len(value)
-    return entropy >= 2.5
+    if len(value) > _MAX_WORD:
+        value = value[:_MAX_WORD]
+    counts = map(value.count, set(value))
+    return math.log2(len(value)) - sum(map(_N_LOG_N, counts)) / len(value) >= 2.5
 
 
-_MAX_WORD = 256
 _CODE_OR_ID = re.compile(
     r"[0-9a-fA-F]{7,}\Z|0x[0-9a-fA-F]+\Z"
     r"|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
     r"|[vV]?[0-9]+(?:[.:][0-9]+)+|[0-9]{2,4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]+[a-zA-Z%]{1,3}\Z"
+    r"|(?-i:(?:password|passwd|pass|token|secret|key|user|auth)(?:[A-Z][a-z]+)+[0-9]?)\Z"
+    r"|(?-i:[0-9]{1,3}[+-]{0,2}[a-z]+)\Z"
     r"|(?:sha|md|aes|rsa|hmac|utf|iso|rfc|http|oauth|argon|pbkdf|base|ed|x|hs|rs|es|tls)-?[0-9]"
     r"|[\w.+-]+@[\w-]+\.[a-z]{2,}|.*(?:://|::|\.\.|->|==)|[\w.-]+[=:][^=]|[/~.@#%$&*+-]"
     r"|.*\.[a-z]{1,5}[0-9]?\Z|.*\.[A-Za-z_]{3,}\b|(?:[^/]*[^/0-9][^/]*/)+[\w.-]*\Z",
@@ -95,11 +120,14 @@ def is_strong_key(value: str) -> bool:
         16 <= len(value) <= _MAX_WORD
         and not is_placeholder(value)
         and not is_code_or_id(value)
+        and not is_spelt(value)
         and any(map(str.isdigit, value))
         and runs(value) >= 6
     )
 
 
+# None is without one of these.
+STRONG = re.compile(r"[0-9#$%&*+^~@]|[!?][^\s!?]")
 _SIGNS = re.compile(r"[!#$%&*+?^~@]")
 # Words and a number: what people make up, and what programs are called, too.
 _WORDS_AND_NUMBER = re.compile(

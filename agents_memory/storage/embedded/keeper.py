@@ -25,7 +25,7 @@ from agents_memory.storage.embedded.journal import trim
 from agents_memory.storage.embedded.locks import FileLock
 from agents_memory.storage.embedded.place import find_place, make_base, remove_sockets
 from agents_memory.storage.embedded.server import Cluster
-from agents_memory.storage.embedded.services import Backoff, Service, wished
+from agents_memory.storage.embedded.services import Backoff, Service, wished, wished_at
 
 log = logging.getLogger(__name__)
 
@@ -114,7 +114,8 @@ class Keeper:
         for module in (*self._modules, *wished(self._place)):
             if module not in self._services:
                 self._services[module] = Service(module, self._place.base, self._clock)
-        for service in self._services.values():
+        for module, service in self._services.items():
+            service.heed(wished_at(self._place, module))
             service.tend()
 
     def _start(self) -> None:

@@ -30,6 +30,14 @@ def wished(place: Place) -> list[str]:
     return sorted(path.name for path in place.wishes.glob("*"))
 
 
+def wished_at(place: Place, module: str) -> int:
+    """When a client last asked for a module, in nanoseconds since 1970; 0 when none did."""
+    try:
+        return (place.wishes / module).stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
 def forget_wishes(place: Place) -> None:
     """Start over: whoever still wants a service asks again."""
     for path in place.wishes.glob("*"):
@@ -56,8 +64,8 @@ class Backoff:
 class Service:
     """One child, `python -I -m <module>`; its output goes to `<module>.log` in `base`.
 
-    Restarted when it dies; one that ends by itself with 0 has decided to stay down. The thread
-    that calls `tend` must outlive it.
+    Restarted when it dies; one that ends by itself with 0 stays down until it is asked for anew.
+    The thread that calls `tend` must outlive it.
     """
 
     def __init__(self, module: str, base: Path, clock: Callable[[], float]) -> None:
@@ -67,7 +75,14 @@ class Service:
         self._backoff = Backoff()
         self._due: float | None = clock()
         self._since = 0.0
+        self._asked: int | None = None
         self._child: subprocess.Popen[bytes] | None = None
+
+    def heed(self, asked: int) -> None:
+        """Make it due when it stays down and the last wish, at `asked`, is a new one."""
+        if asked != self._asked and self._child is None and self._due is None:
+            self._due = self._clock()
+        self._asked = asked
 
     def tend(self) -> None:
         """Start the service when it is due; notice its end."""

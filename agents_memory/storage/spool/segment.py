@@ -11,7 +11,7 @@ from agents_memory.storage.spool.frames import Piece, scan
 SUFFIX = ".spool"
 ASIDE = ".aside"
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_MORE = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+_MORE = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Segment:
@@ -87,12 +87,16 @@ class Segment:
             yield Piece(base + piece.start, base + piece.end, piece.payload)
 
     def set_aside(self, piece: Piece) -> None:
-        """Keeps a piece for the owner to look at, durably, in a file beside this one."""
+        """Keeps a piece for the owner to look at, durably, in a file beside this one.
+
+        Once: a drain that was killed after that finds the piece here again.
+        """
         data = os.pread(self._lock.descriptor, piece.end - piece.start, piece.start)
         path = self.path.with_suffix(ASIDE)
-        with open(os.open(path, _MORE, 0o600), "ab", closefd=True) as file:
-            file.write(data)
-            file.flush()
+        with open(os.open(path, _MORE, 0o600), "r+b", closefd=True) as file:
+            if data not in file.read():
+                file.write(data)
+                file.flush()
             os.fsync(file.fileno())
         sync_folder(path.parent)
 

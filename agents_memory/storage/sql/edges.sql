@@ -1,8 +1,11 @@
 -- name: list_linkable
--- What each id names, of items that may be shown to a user; quarantined, withdrawn, removed and private ones are none.
+-- What each id names, of items that may be shown to a user; quarantined, withdrawn, removed and private ones are
+-- none, nor are memories whose evidence is all held back.
 SELECT asked.id, CASE
     WHEN EXISTS (SELECT FROM memories m WHERE m.id = asked.id AND m.user_id = $2 AND m.status = 'active'
-                 AND NOT m.private) THEN 'memory'
+                 AND NOT m.private AND
+-- include: grounded
+                ) THEN 'memory'
     WHEN EXISTS (SELECT FROM messages m JOIN message_state s ON s.message_id = m.id WHERE m.id = asked.id
                  AND m.user_id = $2 AND s.screening NOT IN ('quarantined', 'withdrawn')
                  AND NOT s.private) THEN 'message'

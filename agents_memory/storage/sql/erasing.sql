@@ -67,11 +67,14 @@ UNION SELECT id FROM memories WHERE lexemes @@ $1::text::tsquery
 ORDER BY id DESC LIMIT $2
 
 -- name: list_resting
--- Versions of memories and documents that rest on a message, and whether on it alone.
+-- Versions of memories and documents that rest on a message, and whether on it alone: what was erased holds
+-- nothing, nor does what says the very same and was not screened yet, which strikes it.
 SELECT s.item_id, s.item_version, k.id IS NOT NULL AS memory,
-    NOT EXISTS (SELECT FROM sources o WHERE o.item_id = s.item_id AND o.item_version = s.item_version
-                AND o.message_id <> $1) AS alone
-FROM sources s LEFT JOIN memories k ON k.id = s.item_id LEFT JOIN profiles p ON p.id = s.item_id
+    NOT EXISTS (SELECT FROM sources o JOIN messages b ON b.id = o.message_id
+                JOIN message_state t ON t.message_id = b.id
+                WHERE o.item_id = s.item_id AND o.item_version = s.item_version AND b.id <> m.id
+                  AND b.message <> $2 AND NOT (b.message = m.message AND t.screening = 'unscreened')) AS alone
+FROM sources s JOIN messages m ON m.id = s.message_id LEFT JOIN memories k ON k.id = s.item_id LEFT JOIN profiles p ON p.id = s.item_id
 WHERE s.message_id = $1 AND (k.id IS NOT NULL OR p.id IS NOT NULL)
 ORDER BY s.item_id, s.item_version
 

@@ -17,15 +17,28 @@ FROM message_state s LEFT JOIN work w ON w.item_id = s.message_id AND w.stage = 
 WHERE s.message_id = ANY ($1::bigint[])
 
 -- name: queue_filed_by_rules
--- Work for the newest messages below one that only rules have filed; not where a model was asked in vain.
+-- Work for the newest messages below one that only rules have filed; where a model was asked in vain, only
+-- once another one serves ($3, whose name may not be known yet) or a newer version of the pass ($4).
 INSERT INTO work (item_id, stage)
 SELECT s.message_id, 'tag' FROM message_state s
 JOIN message_results r ON r.message_id = s.message_id AND r.stage = 'tag' AND r.backend = 'rules'
 WHERE s.message_id < $1 AND s.screening = 'clear' AND NOT s.private
   AND NOT EXISTS (SELECT FROM message_results o WHERE o.message_id = s.message_id AND o.stage = 'tag'
-      AND (o.backend <> 'rules' OR o.detail ? 'unanswered'))
+      AND (o.backend <> 'rules' OR (o.detail ? 'unanswered'
+          AND ($3::text IS NULL OR (o.detail->>'asked' = $3 AND o.version >= $4)))))
   AND NOT EXISTS (SELECT FROM work w WHERE w.item_id = s.message_id AND w.stage = 'tag')
 ORDER BY s.message_id DESC LIMIT $2
+ON CONFLICT DO NOTHING
+RETURNING item_id
+
+-- name: queue_unanswered
+-- Work for one message that rules have filed because a model could not, and none has since.
+INSERT INTO work (item_id, stage)
+SELECT s.message_id, 'tag' FROM message_state s
+JOIN message_results r ON r.message_id = s.message_id AND r.stage = 'tag' AND r.detail ? 'unanswered'
+WHERE s.message_id = $1 AND s.screening = 'clear' AND NOT s.private
+  AND NOT EXISTS (SELECT FROM message_results o WHERE o.message_id = s.message_id AND o.stage = 'tag'
+      AND o.backend <> 'rules')
 ON CONFLICT DO NOTHING
 RETURNING item_id
 

@@ -31,6 +31,11 @@ m.user_id = $1 AND m.status = 'active' AND NOT m.private
   AND ($5::text IS NULL OR m.platform = $5)
   AND ($6::text IS NULL OR m.pinned)
 
+-- fragment: grounded
+-- Memories `m` that rest on anything beside what is held back or erased; what was told for none rests on nothing.
+coalesce((SELECT NOT bool_and(h.screening = 'quarantined') FROM sources c JOIN message_state h ON h.message_id = c.message_id
+          WHERE c.item_id = m.id AND c.item_version = m.version), true)
+
 -- fragment: summary_filters
 -- The same conditions on summaries `t`: what was said then is among what they stand for.
 t.user_id = $1 AND t.status = 'active' AND NOT t.private

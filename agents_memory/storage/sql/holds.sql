@@ -4,7 +4,7 @@ SELECT provider, times, held_until, since FROM provider_holds WHERE provider = $
 
 -- name: list_holds
 -- Providers that did not answer the last time they were asked.
-SELECT provider, times, held_until, since FROM provider_holds ORDER BY provider
+SELECT provider, times, held_until, since, held_until <= now() AS over FROM provider_holds ORDER BY provider
 
 -- name: write_hold
 -- A provider did not answer, so many times in a row.
@@ -17,4 +17,4 @@ DELETE FROM provider_holds WHERE provider = $1
 
 -- name: delete_holds
 -- Every provider may be asked at once.
-DELETE FROM provider_holds
+DELETE FROM provider_holds RETURNING provider

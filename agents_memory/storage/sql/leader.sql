@@ -34,8 +34,8 @@ SELECT pg_try_advisory_lock($1)
 SELECT pg_advisory_lock($1)
 
 -- name: beat
--- Shows the server that whoever holds the lock, or listens, is alive.
-SELECT 1
+-- Shows the server that whoever holds the lock, or listens, is alive; what the server's clock shows.
+SELECT clock_timestamp()
 
 -- name: find_lock_holder
 -- The server process that holds the lock, if any does.
@@ -44,8 +44,8 @@ SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 
 -- name: send_hint
--- Wakes listeners; carries nothing.
-SELECT pg_notify($1, '')
+-- Wakes listeners; says nothing, or that what was held is to be tried at once.
+SELECT pg_notify($1, $2)
 
 -- name: show_beat
 -- The leader looks at the queue now, and will again within some time.

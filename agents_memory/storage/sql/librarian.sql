@@ -1,8 +1,9 @@
 -- name: list_due
--- Users who said enough since their profile was last written, and whom nobody tried lately.
+-- Users who said enough since their profile was last written, and whom nobody tried lately; an attempt in the
+-- future is none.
 SELECT u.id AS user_id, r.attempted_at, coalesce(r.read_to, 0) AS read_to
 FROM users u LEFT JOIN librarian_runs r ON r.user_id = u.id
-WHERE (r.attempted_at IS NULL OR r.attempted_at <= $1)
+WHERE (r.attempted_at IS NULL OR r.attempted_at <= $1 OR r.attempted_at > $3)
   AND (SELECT count(*) FROM (
       SELECT FROM messages m JOIN message_state s ON s.message_id = m.id
       WHERE m.user_id = u.id AND m.id > coalesce(r.read_to, 0) AND
@@ -40,7 +41,7 @@ WHERE m.user_id = $1 AND m.id = ANY ($2::bigint[]) AND
 
 -- name: list_drafts
 -- The newest versions of the two profiles that the daemon writes, the oldest of them first, and their authors.
-SELECT p.kind, v.version, v.content, a.actor
+SELECT p.kind, v.version, v.content, a.actor, v.patch_id
 FROM profiles p JOIN profile_versions v ON v.profile_id = p.id AND v.version > p.version - $2
 JOIN patches a ON a.id = v.patch_id
 WHERE p.user_id = $1 AND p.kind IN ('core', 'sub')

@@ -42,13 +42,15 @@ WHERE m.user_id = $1 AND m.lexemes @@ $2::text::tsquery AND (m.status = 'active'
 ORDER BY ts_rank('{1,1,1,1}', m.lexemes, $2::text::tsquery) DESC, m.id DESC LIMIT $5
 
 -- name: list_memories
--- Memories in the order of the ids asked for.
+-- Memories in the order of the ids asked for; if asked for ($3) without those whose evidence is all held back.
 SELECT m.id, m.version, m.subject, m.attribute, m.content, m.kind, m.importance, m.trust, m.status,
     m.pinned, m.tags, m.platform, m.occurred_at, m.created_at, m.resolved_at, m.superseded_by, t.name AS p_tag
 FROM unnest($1::bigint[]) WITH ORDINALITY AS asked (id, position)
 JOIN memories m ON m.id = asked.id
 LEFT JOIN project_tags t ON t.id = m.p_tag
-WHERE m.user_id = $2
+WHERE m.user_id = $2 AND (NOT $3 OR
+-- include: grounded
+)
 ORDER BY asked.position
 
 -- name: list_recent_memories

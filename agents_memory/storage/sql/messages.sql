@@ -58,19 +58,22 @@ WHERE intake_id = $1
 ORDER BY id LIMIT 1
 
 -- name: list_messages
--- Messages with their state, in the order of the ids asked for; quarantined ones are left out, and what
--- was only told for the sake of a memory that was removed or reworded since, or never came to be.
+-- Messages with their state, in the order of the ids asked for, and the memory for whose sake they were told;
+-- quarantined ones are left out, and, unless asked for, what was told for one that does not hold any more (it was
+-- reworded, gave way or was taken away) or never came to be.
 SELECT m.id, m.role, m.message, m.platform, m.model, m.subagent, m.device, m.venue, m.session,
        m.origin, m.trust, m.occurred_at, m.created_at, s.d_tags, s.pinned, s.archived_at,
-       s.screening, t.name AS p_tag
+       s.screening, t.name AS p_tag, told.id AS told_for
 FROM unnest($1::bigint[]) WITH ORDINALITY AS asked (id, position)
 JOIN messages m ON m.id = asked.id
 JOIN message_state s ON s.message_id = m.id
 LEFT JOIN project_tags t ON t.id = s.p_tag
+LEFT JOIN LATERAL (
+    SELECT k.id FROM sources c JOIN memories k ON k.id = c.item_id AND k.version = c.item_version
+    WHERE m.source = 'manage_knowledge' AND c.message_id = m.id AND k.status = 'active'
+    ORDER BY k.id LIMIT 1) AS told ON true
 WHERE m.user_id = $2 AND s.screening <> 'quarantined'
-  AND (m.source IS DISTINCT FROM 'manage_knowledge'
-       OR EXISTS (SELECT FROM sources c JOIN memories k ON k.id = c.item_id AND k.version = c.item_version
-                  WHERE c.message_id = m.id AND k.status NOT IN ('archived', 'removed')))
+  AND ($3 OR m.source IS DISTINCT FROM 'manage_knowledge' OR told.id IS NOT NULL)
 ORDER BY asked.position
 
 -- name: list_recent
@@ -117,13 +120,15 @@ WHERE message_id = $1 ORDER BY settled_at
 SELECT count(*) FROM messages
 
 -- name: list_active_projects
--- Projects with clear messages since a time, the liveliest first; an alias counts for what it stands for.
+-- Projects with clear messages since a time, the liveliest first; an alias counts for what it stands for. What was
+-- told for a memory keeps a project alive and is not counted.
 WITH RECURSIVE known AS (
     SELECT id, name FROM project_tags WHERE alias_of IS NULL
     UNION ALL
     SELECT a.id, known.name FROM project_tags a JOIN known ON a.alias_of = known.id
 )
-SELECT t.name, count(*) AS messages, max(coalesce(m.occurred_at, m.created_at)) AS last_said
+SELECT t.name, count(*) FILTER (WHERE m.source IS DISTINCT FROM 'manage_knowledge') AS messages,
+    max(coalesce(m.occurred_at, m.created_at)) AS last_said
 FROM messages m
 JOIN message_state s ON s.message_id = m.id
 JOIN known t ON t.id = s.p_tag
@@ -132,12 +137,13 @@ WHERE m.user_id = $1 AND s.screening = 'clear' AND s.archived_at IS NULL
 GROUP BY t.name ORDER BY max(coalesce(m.occurred_at, m.created_at)) DESC LIMIT $3
 
 -- name: list_for_brief
--- The newest clear turns since a time, of one platform and device or of any other platform.
+-- The newest clear turns since a time, of one platform and device or of any other platform; what was told for a
+-- memory is none.
 SELECT m.id
 FROM messages m JOIN message_state s ON s.message_id = m.id
 WHERE m.user_id = $1 AND s.screening = 'clear' AND NOT s.private AND s.archived_at IS NULL
   AND coalesce(m.occurred_at, m.created_at) >= $2
-  AND m.role IN ('user', 'assistant') AND NOT m.subagent
+  AND m.role IN ('user', 'assistant') AND NOT m.subagent AND m.source IS DISTINCT FROM 'manage_knowledge'
   AND (CASE WHEN $5 THEN m.platform = $3 AND ($4::text IS NULL OR m.device = $4)
             ELSE m.platform <> $3 OR m.device IS DISTINCT FROM $4 END)
 ORDER BY coalesce(m.occurred_at, m.created_at) DESC, m.id DESC

@@ -119,8 +119,8 @@ WHERE m.trust = 'owner' AND m.role = 'user' AND s.screening = 'clear' AND NOT s.
 ORDER BY m.id DESC LIMIT $2
 
 -- name: pairs_due
--- Whether pairs were not looked at since a time.
-SELECT pairs_at IS NULL OR pairs_at < $1 FROM tag_upkeep
+-- Whether pairs were not looked at between two times; a look in the future is none.
+SELECT pairs_at IS NULL OR pairs_at < $1 OR pairs_at > $2 FROM tag_upkeep
 
 -- name: note_pairs
 -- Pairs are looked at now.

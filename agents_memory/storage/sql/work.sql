@@ -29,8 +29,9 @@ UPDATE work SET claimed_epoch = NULL, last_error = $3, parked_reason = $3
 WHERE item_id = $1 AND stage = $2
 
 -- name: release_term
--- Hands back untried whatever a term still holds, as at a stop.
-UPDATE work SET claimed_epoch = NULL, attempts = greatest(attempts - 1, 0) WHERE claimed_epoch = $1
+-- Hands back untried whatever a term still holds of some stages, as at a stop.
+UPDATE work SET claimed_epoch = NULL, attempts = greatest(attempts - 1, 0)
+WHERE claimed_epoch = $1 AND stage = ANY ($2::text[])
 
 -- name: hold_stage
 -- Hands back untried what a term holds of one stage that cannot be worked on now, and says why.
@@ -82,16 +83,22 @@ SELECT stage,
        greatest(coalesce(extract(epoch FROM now() - min(run_after) FILTER (WHERE parked_reason IS NULL)), 0), 0)::float8
            AS overdue_s,
        coalesce(max(last_error) FILTER (WHERE parked_reason IS NULL AND tried = 0),
-                max(last_error) FILTER (WHERE parked_reason IS NULL), max(parked_reason)) AS reason
+                max(last_error) FILTER (WHERE parked_reason IS NULL), max(parked_reason)) AS reason,
+       bool_or(claimed_epoch IS NOT NULL AND last_error IS NOT NULL AND tried = 0) AS trying
 FROM (SELECT *, attempts - (claimed_epoch IS NOT NULL)::int AS tried FROM work) w
 GROUP BY stage ORDER BY stage
 
 -- name: list_work_of
--- What an item still waits for; `tried` without an attempt that goes on now.
+-- What an item still waits for; `tried` without an attempt that goes on now. `held`: why the whole stage was
+-- handed back untried the last time, `trying`: it is tried again now.
 SELECT stage, attempts, run_after, last_error, parked_reason, queued_at, run_after > now() AS put_off,
     attempts - (claimed_epoch IS NOT NULL)::int AS tried,
-    coalesce(claimed_epoch = (SELECT epoch FROM leader), false) AS claimed
-FROM work WHERE item_id = $1 ORDER BY stage
+    coalesce(claimed_epoch = (SELECT epoch FROM leader), false) AS claimed, h.held, coalesce(h.trying, false) AS trying
+FROM work w LEFT JOIN LATERAL (
+    SELECT max(o.last_error) AS held, bool_or(o.claimed_epoch IS NOT NULL) AS trying FROM work o
+    WHERE o.stage = w.stage AND o.parked_reason IS NULL AND o.last_error IS NOT NULL
+      AND o.attempts = (o.claimed_epoch IS NOT NULL)::int) h ON true
+WHERE item_id = $1 ORDER BY stage
 
 -- name: list_work
 -- Rows of the queue, the oldest first: of one stage or all ($1), in one state or any ($2).
@@ -110,6 +117,13 @@ UPDATE work SET attempts = 0, run_after = now(), queued_at = now(), last_error =
 WHERE claimed_epoch IS NULL AND (parked_reason IS NOT NULL OR (last_error IS NOT NULL AND attempts > 0))
   AND ($1::bigint IS NULL OR item_id = $1) AND ($2::text IS NULL OR stage = $2)
 RETURNING stage
+
+-- name: count_held
+-- Rows that were handed back untried, by stage; of one item or stage where given.
+SELECT stage, count(*) AS rows FROM work
+WHERE parked_reason IS NULL AND last_error IS NOT NULL AND attempts - (claimed_epoch IS NOT NULL)::int = 0
+  AND ($1::bigint IS NULL OR item_id = $1) AND ($2::text IS NULL OR stage = $2)
+GROUP BY stage
 
 -- name: next_due
 -- Seconds until the next row of some stages is due; NULL when nothing waits.

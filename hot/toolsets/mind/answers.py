@@ -39,6 +39,9 @@ class RecallAnswer(Answer):
     used: Annotated[str, Field(description="hybrid, keyword, recency or none")]
     degraded: Annotated[str | None, Field(description="Why a part of the search was off")] = None
     mood: Annotated[float | None, Field(description="The valence it leans towards")] = None
+    mood_derived: Annotated[
+        bool | None, Field(description="Nobody told the mood; it is that of the last messages here")
+    ] = None
     count: Annotated[int, Field(description="Number of results")]
     left_out: Annotated[int | None, Field(description="Matches beyond max_tokens")] = None
     left_out_ids: list[int] | None = None

@@ -44,13 +44,28 @@ def affect_problems(
     return problems
 
 
+MOOD_RANGE = "from -1 (low) to 1 (good), or words for it"
+
+
+def _mood(value: Any) -> Any:
+    # A union would be told by its parts, which are no names of ours.
+    try:
+        if isinstance(value, str | None):
+            return value
+        return float(_no_truth_value(value))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"should be a number {MOOD_RANGE}") from error
+
+
 # Bounds are checked by the tool, so that what is out of them is refused in words.
 Number = Annotated[float, BeforeValidator(_no_truth_value)]
+Mood = Annotated[float | str | None, BeforeValidator(_mood)]
 Valence = Annotated[float, _in_words(VALENCE_RANGE)]
 Intensity = Annotated[float, _in_words(INTENSITY_RANGE)]
 Words = Annotated[list[str], FromJson]
 
 MemoryKind = Literal["fact", "preference", "decision", "promise", "milestone", "pattern", "note"]
-ItemKind = MemoryKind | Literal["message", "summary"]
+# One list, since what is wrong with a union is told for each of its parts.
+ItemKind = Literal[MemoryKind, "message", "summary"]
 Link = Literal["related", "supports", "contradicts", "causes", "part_of", "follows"]
 LINKS = "related, supports, contradicts, causes, part_of or follows"

@@ -45,7 +45,8 @@ def tool(app: App) -> Tool:
         done = await services.graph.link(from_id, to_id, EdgeKind(kind), weight, services.user_id)
         if isinstance(done, Refusal):
             return done
-        return LinkAnswer(edge=edge_of(done.edge), was=done.was)
+        was = None if done.was is None else round(done.was, 4)
+        return LinkAnswer(edge=edge_of(done.edge), was=was)
 
     return make_tool(
         link,

@@ -36,7 +36,7 @@ def render_recall(answer: RecallAnswer) -> str:
         f"{answer.count} recalled ({answer.used})",
         *named(
             ("degraded", answer.degraded),
-            ("mood", answer.mood),
+            ("mood of the last messages" if answer.mood_derived else "mood", answer.mood),
             ("left out for lack of room", answer.left_out),
             ("of ids", left_out or None),
             ("note", answer.note),

@@ -50,7 +50,7 @@ def tool(app: App) -> Tool:
 
     async def propose_canonical_tag(
         context: Context,
-        tag: Annotated[str, Field(description="Its name.")],
+        tag: Annotated[str, Field(description="Its name, at most 50 characters.")],
         description: Annotated[
             str, Field(description="What is filed under it, at most 200 characters.")
         ],

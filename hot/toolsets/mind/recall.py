@@ -13,7 +13,7 @@ from hot.hints import READS
 from hot.toolkit import client_name, make_tool
 from hot.toolsets.arguments import Count, FromJson
 from hot.toolsets.mind.answers import RecallAnswer
-from hot.toolsets.mind.arguments import ItemKind, Number, Words
+from hot.toolsets.mind.arguments import ItemKind, Mood, Words
 from hot.toolsets.mind.present import render_recall
 from hot.toolsets.mind.views import recalled_of
 
@@ -46,10 +46,11 @@ def tool(app: App) -> Tool:
             ),
         ] = None,
         mood: Annotated[
-            Number | str | None,
+            Mood,
             Field(
                 description="Leans towards what felt alike: a number from -1 (low) to 1 (good), "
-                'such as -0.6, or words ("tired, worried"). Default: none.'
+                'such as -0.6, or words ("tired, worried"). Default: with a query, a little '
+                "that of the last messages of this platform."
             ),
         ] = None,
         kinds: Annotated[
@@ -106,6 +107,7 @@ def tool(app: App) -> Tool:
             max_tokens,
             app.session.viewer(client_name(context)),
             mood=mood,
+            mood_of=app.session.platform(client_name(context)),
             opening=clean_query(query) is None and not narrow,
             narrow=narrow,
             expand=True,
@@ -115,10 +117,13 @@ def tool(app: App) -> Tool:
         note = found.note
         if request.opening and not found.items:
             note = note or "nothing is pinned and no promise is open; give a query"
+        elif narrow.tags and not found.items:
+            note = note or "nothing that fits carries one of these tags; tag_index lists the tags"
         return RecallAnswer(
             used=found.used,
             degraded=found.degraded,
             mood=found.mood,
+            mood_derived=found.mood_derived or None,
             count=len(found.items),
             left_out=found.left_out or None,
             left_out_ids=list(found.left_out_ids) or None,

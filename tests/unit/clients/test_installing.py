@@ -12,15 +12,12 @@ import tomlkit
 
 from agents_memory.clients import config_file
 from agents_memory.clients.entry import Entry
-from agents_memory.clients.installing import (
-    Plan,
-    carry_out,
-    is_our_hook,
-    plan_install,
-    plan_removal,
-)
+from agents_memory.clients.installing import plan_install
 from agents_memory.clients.known import CLIENTS
+from agents_memory.clients.leaving import plan_removal
 from agents_memory.clients.machine import Machine
+from agents_memory.clients.ours import is_our_hook
+from agents_memory.clients.plan import Plan, carry_out
 from agents_memory.domain.errors import MemoryFault
 
 NOW = datetime(2026, 11, 30, 8, 0, tzinfo=UTC)
@@ -91,8 +88,8 @@ def test_leaving_removes_the_entry_and_the_hook_and_nothing_else(
     assert member(name, scope, machine) == {}
     assert '"x"' in place.file.read_text()
     if client.hook is not None:
-        hooks = client.hook.place(machine, scope).file.read_text()
-        assert "agents_memory" not in hooks
+        hooks = client.hook.place(machine, scope).file
+        assert not hooks.exists() or "agents_memory" not in hooks.read_text()
     assert plan_removal(client, scope, machine).nothing_to_do
 
 
@@ -109,7 +106,8 @@ def test_comments_stay_in_toml(machine: Machine) -> None:
 def test_what_its_owner_added_to_our_entry_stays(machine: Machine) -> None:
     file = machine.home / ".cursor" / "mcp.json"
     file.parent.mkdir()
-    old = {"command": "/old/python", "args": [], "timeout": 9, "env": {"LOG_LEVEL": "debug"}}
+    start = {"command": "/old/python", "args": ["-I", "-m", "hot"]}
+    old = {**start, "timeout": 9, "env": {"LOG_LEVEL": "debug"}}
     file.write_text(json.dumps({"mcpServers": {"memory": old}}))
     install("cursor", machine)
     entry = member("cursor", "user", machine)
@@ -195,7 +193,7 @@ def test_the_clients_own_command_is_preferred_and_the_file_completed(machine: Ma
 
 def test_a_taken_name_is_freed_before_claude_code_adds_it(machine: Machine) -> None:
     file = machine.home / ".claude.json"
-    file.write_text('{"mcpServers": {"memory": {"command": "/old"}}}')
+    file.write_text('{"mcpServers": {"memory": {"command": "/old", "args": ["-I", "-m", "hot"]}}}')
     plan = plan_install(CLIENTS["claude-code"], "user", ENTRY, machine, with_brief=False)
     assert [command[2] for command in plan.commands] == ["remove", "add"]
 

@@ -10,7 +10,16 @@ from agents_memory.storage.librarian import Draft, Said
 from cold.llm.guard import comparable
 from cold.llm.profiling import Line, Revised, question
 from cold.llm.schemas import canonical
-from cold.passes.profile_lines import MAX_OURS, Document, Why, document, refusal, revise
+from cold.llm.verifying import Claim
+from cold.passes.profile_lines import (
+    MAX_OURS,
+    Document,
+    Why,
+    document,
+    refusal,
+    removable,
+    revise,
+)
 from tests.fixtures.language_model import revised
 
 US = "cold/librarian"
@@ -30,7 +39,7 @@ def line(text: str, *evidence: int) -> Line:
 
 
 def drafts(*versions: tuple[str, str]) -> list[Draft]:
-    return [Draft(n, content, actor) for n, (actor, content) in enumerate(versions, 1)]
+    return [Draft(n, content, actor, n) for n, (actor, content) in enumerate(versions, 1)]
 
 
 def keys(*lines: str) -> frozenset[str]:
@@ -49,7 +58,7 @@ def test_a_line_is_ours_while_nobody_else_wrote_it() -> None:
     assert found == Document(
         3,
         ("Lives in Graz.", "Plays the viola.", "Has two dogs."),
-        keys("Plays the viola."),
+        {comparable("Plays the viola."): 2},
         keys("Has a dog."),
     )
     assert found.others_lines == ["Lives in Graz.", "Has two dogs."]
@@ -58,7 +67,7 @@ def test_a_line_is_ours_while_nobody_else_wrote_it() -> None:
 
 def test_what_the_owner_brings_back_is_his() -> None:
     found = document(drafts((US, "Has a dog."), ("owner", ""), ("owner", "Has a dog.")), US)
-    assert found.ours == found.struck == frozenset()
+    assert (found.ours, found.struck) == ({}, frozenset())
 
 
 CLOSING = fence("", "brief").rpartition("\n")[2]
@@ -124,19 +133,79 @@ def test_into_core_goes_what_was_said_on_two_days_or_of_oneself(
 OWN = document(drafts(("owner", "Likes tea."), (US, "Likes tea.\nLives in Linz.")), US)
 
 
+def against(text: str, *evidence: int) -> Claim:
+    return Claim(text, evidence, against=True)
+
+
 def test_outdated_lines_of_ours_give_way_and_no_others() -> None:
-    found = revise(
-        OWN, [line("- Lives in Graz.", 1)], ["Lives in Linz.", "Likes tea."], SHOWN, core=True
-    )
+    outdated = [against("Lives in Linz.", 1), against("Likes tea.", 1)]
+    found = revise(OWN, [line("- Lives in Graz.", 1)], outdated, SHOWN, core=True)
     assert found.lines == ("Likes tea.", "Lives in Graz.")
     assert found.cited == (10,)
     assert (found.added, found.dropped, found.refused) == (1, 1, ())
 
 
 def test_with_a_line_refused_none_is_taken_away() -> None:
-    found = revise(OWN, [line("Lives in Rome.", 1)], ["Lives in Linz."], SHOWN, core=True)
+    outdated = [against("Lives in Linz.", 1)]
+    found = revise(OWN, [line("Lives in Rome.", 1)], outdated, SHOWN, core=True)
     assert found.lines == OWN.lines
     assert found.refused == (Why.UNGROUNDED,)
+
+
+def test_a_line_goes_without_another_only_when_the_messages_it_cites_contradict_it() -> None:
+    """F110: evidence, also for what is taken away, and it is cited."""
+    shown = said(
+        "The tide is high today.", "I don't live in Linz any more.", "My sister left Linz."
+    )
+    for evidence in ((), (1,), (3,), (2, 9)):
+        found = revise(OWN, None, [against("Lives in Linz.", *evidence)], shown, core=True)
+        assert (found.lines, found.refused) == (OWN.lines, (Why.HOLDS,))
+    found = revise(OWN, None, [against("Lives in Linz.", 2)], shown, core=True)
+    assert (found.lines, found.cited) == (("Likes tea.",), (20,))
+
+
+def test_what_was_known_before_a_line_or_said_before_it_was_said_again_takes_nothing_away() -> None:
+    shown = said("I don't live in Linz.", "The tide is high.", "I live in Linz again.")
+    outdated = [against("Lives in Linz.", 1)]
+    assert revise(OWN, None, outdated, shown, core=True).lines == OWN.lines
+    del shown[3]
+    assert revise(OWN, None, outdated, shown, core=True).dropped == 1
+    later = document([*drafts(("owner", "Likes tea.")), Draft(2, "Lives in Linz.", US, 11)], US)
+    assert revise(later, None, outdated, shown, core=True).dropped == 0
+
+
+def test_a_line_without_room_takes_nobodys_place() -> None:
+    lines = [*(f"line {n}" for n in range(MAX_OURS - 1)), "Lives in Linz."]
+    full = document(drafts((US, "\n".join(lines))), US)
+    offered = [line("Lives near 3 bridges.", 1), line("Lives in Graz.", 1)]
+    shown = said("I live in Graz, near the 3 bridges.")
+    outdated = [Claim("Lives in Linz.", [1], against=True)]
+    found = revise(full, offered[::-1], outdated, shown, core=True)
+    assert found.lines == (*lines[:-1], "Lives in Graz.")
+
+
+def test_another_line_takes_its_place_only_with_the_same_evidence() -> None:
+    offered = [line("Lives in Graz.", 1)]
+    shown = said("We moved, and I have lived in Graz since May.", "Linz was fine.")
+    kept = revise(OWN, offered, [against("Lives in Linz.", 2)], shown, core=False)
+    assert kept.lines == ("Likes tea.", "Lives in Linz.", "Lives in Graz.")
+    found = revise(OWN, offered, [against("Lives in Linz.", 1)], shown, core=False)
+    assert found.lines == ("Likes tea.", "Lives in Graz.")
+
+
+def test_a_line_that_another_says_as_well_joins_it() -> None:
+    shown = said("I live in Linz, near the bridges.")
+    offered = [line("Lives in Linz near the bridges.", 1)]
+    outdated = [against("Lives in Linz.")]
+    assert removable(OWN, offered, outdated, shown, core=True) == []
+    found = revise(OWN, offered, outdated, shown, core=True)
+    assert found.lines == ("Likes tea.", "Lives in Linz near the bridges.")
+
+
+def test_what_the_verifier_finds_no_contradiction_of_stays() -> None:
+    shown, outdated = said("I don't live in Linz any more."), [against("Lives in Linz.", 1)]
+    assert removable(OWN, None, outdated, shown, core=True) == outdated
+    assert revise(OWN, None, outdated, shown, outdated, core=True).lines == OWN.lines
 
 
 @pytest.mark.parametrize("offered", [None, []])

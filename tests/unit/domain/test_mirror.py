@@ -95,6 +95,10 @@ def test_markup_is_shown_and_not_followed(text: str) -> None:
         assert line.count(sign) == line.count(f"\\{sign}")
 
 
+def test_a_bare_address_is_no_link() -> None:
+    assert plain("see http://e.x/i, WWW.e.x and 10:30") == r"see http\://e.x/i, WWW\.e.x and 10:30"
+
+
 def test_a_month_names_what_was_decided_promised_and_learned_by_project() -> None:
     """F65: deterministic, whatever the order of the facts, and without the time of the run."""
     kept = memory(4, "Send the log.", kind=Kind.PROMISE, resolved_at=NOON)
@@ -109,7 +113,8 @@ def test_a_month_names_what_was_decided_promised_and_learned_by_project() -> Non
         settled=[kept],
         used=[(memory(1, "Use opaque tokens."), 2), (memory(9, "Old."), 7)],
     )
-    page = month_page(MARA, Month(2026, 10), told, UTC)
+    there = {"projects/harbor.md"}
+    page = month_page(MARA, Month(2026, 10), told, UTC, there)
     assert page.path == "months/2026-10.md"
     text = page.text
     order = ["## harbor", "### Decided", "Use opaque", "Use short", "### Promised", "Paint"]
@@ -118,9 +123,11 @@ def test_a_month_names_what_was_decided_promised_and_learned_by_project() -> Non
     assert "[1](<../projects/harbor.md>)" in text
     assert "superseded by 1) harbor: Use short" in text
     assert text.index("Old") < text.rindex("Use opaque")
-    assert "42 messages, 4 memories made, 1 promises settled, memories used 9 times." in text
+    assert "42 messages, 4 memories made, 1 promise settled, memories used 9 times." in text
     turned = Told(told.said[::-1], told.memories[::-1], told.settled, told.used[::-1])
-    assert month_page(MARA, Month(2026, 10), turned, UTC) == page
+    assert month_page(MARA, Month(2026, 10), turned, UTC, there) == page
+    assert "2 messages in 1 session." in text
+    assert "projects/" not in month_page(MARA, Month(2026, 10), told, UTC).text
 
 
 def test_each_tag_has_a_page_and_the_index_names_all() -> None:

@@ -150,6 +150,60 @@ SECRETS = [
     f"gh secret set DEPLOY_KEY --body {made_up(40)}",
     "Card number: 4716 9038 5274 1604, expires 09/28",
     "My seed phrase: " + " ".join(["zebra", "wisdom", "actor"] * 4),
+    *(
+        said.format("kX9mQ2vL7pTT")
+        for said in (
+            "密码{}",
+            "口令{}",
+            '{{"name":"DB_PASSWORD","value":"{}"}}',
+            "- name: DB_PASSWORD\n  value: {}",
+            "password: |\n  {}\n",
+            "use {} as the password",
+            "the password should be {}",
+            "password -> {}",
+            "| password | {} |",
+            "Password (prod): {}",
+            "Password\n{}",
+            "la password è {}",
+            "şifrem {}",
+            "lösenordet är {}",
+            "adgangskoden er {}",
+            "passordet er {}",
+            "salasana on {}",
+            "heslo je {}",
+            "a jelszó {}",
+            "parola este {}",
+            "kata sandi adalah {}",
+            "mật khẩu là {}",
+            "รหัสผ่าน{}",
+            "ο κωδικός είναι {}",
+            "كلمة المرور: {}",
+            "הסיסמה היא {}",
+            "رمز عبور {} است",
+            "पासवर्ड {} है",
+            "пароль — {}",
+            "ｐａｓｓｗｏｒｄ＝{}",
+            "requirepass {}",
+            "WIFI:T:WPA;S:home net;P:{};;",
+        )
+    ),
+    f"tls.key: LS0tLS1CRUdJTiBQUklWQVRF{made_up(60)}",
+    f'{{"kty":"EC","crv":"P-256","x":"{made_up(43, seed=3)}","d":"{made_up(43)}"}}',
+    f"https://{made_up(40, HEX)}@github.com/a/b.git",
+    f"ghp_{made_up(18)}\n{made_up(18, seed=2)}",
+    f"ghp_{made_up(10)}\u200b{made_up(26, seed=2)}",
+    f"sq0atp-{made_up(22)}",
+    f"sq0csp-{made_up(43)}",
+    f"LTAI5t{made_up(18)}",
+    f"AKID{made_up(32)}",
+    f"s.{made_up(24)}",
+    f"ABSK{made_up(120)}",
+    "sk-lf-12345678-abcd-4def-8abc-1234567890ab",
+    "Use the token EXAMPLE-NOT-A-REAL-KEY-0000 for staging.",
+    f"PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 12\n{PEM_BODY}\nPrivate-MAC: 12",
+    f"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n{PEM_BODY}\n"
+    "---- END SSH2 ENCRYPTED PRIVATE KEY ----",
+    f"-----begin private key-----\n{PEM_BODY}\n-----end private key-----",
     "> -----BEGIN PRIVATE KEY-----\n> " + PEM_BODY.replace("\n", "\n> "),
     "-----BEGIN PRIVATE KEY-----\\n"
     + PEM_BODY.replace("\n", "\\n")
@@ -173,6 +227,9 @@ def test_a_secret_is_replaced(text: str) -> None:
         "cret9",
         "4716",
         "zebra",
+        "kX9mQ2",
+        "EXAMPLE-NOT",
+        "sk-lf-",
     ):
         assert secret not in redacted.text
     for line in PEM_BODY.split("\n"):
@@ -182,6 +239,24 @@ def test_a_secret_is_replaced(text: str) -> None:
 
 
 HARMLESS = [
+    "key-value-store-benchmark-2024-results",
+    "fc-router-config-2024-nodes-a1",
+    "dapi-gateway-service-2024-west",
+    "lip_sync_model_checkpoint_2024",
+    "jina_embeddings_v2_base_2024_en",
+    "kubectl get secret my-db-secret-2024",
+    "the password manager is Bitwarden2024",
+    "my password manager is KeePassXC-2.7.9",
+    "use Bitwarden2024 as the password manager",
+    "this.password = password2;",
+    "password=pwd2,",
+    "rsync -u src2024:dst2024x",
+    "the password must be 12+characters",
+    "password -> passwordHash2",
+    "| password | varchar(255) |",
+    "- name: SECRET_NAME\n  value: db-credentials-2024",
+    "https://3f86062aee961b8b5e3449e2ac319deb@o12.ingest.sentry.io/34",
+    "ＡＢＣ１２３ と トークン",
     "the password for the router is in the vault",
     "the password was changed on 2026-11-02T08:11:00Z",
     "the token for the build is 550e8400-e29b-41d4-a716-446655440000",
@@ -363,6 +438,62 @@ def test_redacting_twice_changes_nothing(text: str) -> None:
 def test_any_text_has_a_result(text: str) -> None:
     redacted = redact(text)
     assert (redacted.text == text) == (not redacted.counts)
+
+
+MIXED = st.text(ALNUM, min_size=8, max_size=48)
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(
+        [
+            *("token ", "secret: ", "my token and key: ", "credentials: ", "Authorization: "),
+            *("密码 ", "card 4716 9038 5274 1604 ", "| password | ", f"{TOKENS['github_token']} "),
+        ]
+    ),
+    st.lists(MIXED, min_size=1, max_size=30),
+)
+def test_what_follows_a_mark_is_not_beside_a_secret(before: str, words: list[str]) -> None:
+    """F108"""
+    once = redact(before + " ".join(words))
+    assert redact(once.text) == Redacted(once.text, {})
+
+
+@pytest.mark.parametrize("before", ["token ", "my token and key: ", "secret: ", "credentials: "])
+def test_a_keyword_takes_the_first_value_only(before: str) -> None:
+    words = [made_up(40, seed=seed) for seed in range(20)]
+    redacted = redact(before + " ".join(words))
+    assert redacted.text == f"{before}[redacted:secret] {' '.join(words[1:])}"
+
+
+def test_a_card_behind_a_mark_needs_a_word_of_its_own() -> None:
+    number = "4716 9038 5274 1604"
+    assert redact(f"[redacted:card_number] {number}").counts == {}
+
+
+@pytest.mark.parametrize("between", [",", " ", " / ", "\n"])
+def test_both_halves_of_a_pair_of_aws_go(between: str) -> None:
+    pair = TOKENS["aws_key"] + between + made_up(40, ALNUM + "+/")
+    assert redact(pair).text == f"[redacted:aws_key]{between}[redacted:secret]"
+
+
+def test_only_the_line_that_hides_a_secret_is_written_in_plain_letters() -> None:
+    assert redact("ＡＢＣ\nｐａｓｓｗｏｒｄ＝kX9mQ2vL7pTT\nＤＥＦ").text == (
+        "ＡＢＣ\npassword=[redacted:password]\nＤＥＦ"
+    )
+
+
+def test_suspicions_are_asked_for_once_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    ask = redaction._suspicions
+
+    def counted(text: str) -> int:
+        asked.append(text)
+        return ask(text)
+
+    monkeypatch.setattr(redaction, "_suspicions", counted)
+    redact("token " + " ".join(made_up(40, seed=seed) for seed in range(50)))
+    assert len(asked) == 2
 
 
 def _redact_by_every_rule(text: str) -> Redacted:

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from agents_memory.domain.redaction import redact
-from bench.redaction_set import HALVES, Case, cases
+from bench.redaction_set import HALVES, Case, cases, new_cases
 
 
 @cache
@@ -52,3 +52,13 @@ def test_no_class_of_secrets_is_left_out() -> None:
             said[case.name] += 1
             found[case.name] += right
     assert all(found[name] / said[name] >= 0.9 for name in said)
+
+
+def test_the_new_part_is_judged_better_than_when_it_was_first_tried() -> None:
+    """F108"""
+    new = new_cases()
+    assert new == new_cases()
+    missed = [case.text for case in new if case.secrets and not _right(case)]
+    changed = [case.text for case in new if not case.secrets and not _right(case)]
+    assert len(missed) <= 9
+    assert changed == []

@@ -10,6 +10,7 @@ from agents_memory.domain.text import (
     CONTENT_KEY_CHARS,
     Repaired,
     content_key,
+    counted,
     is_blank,
     repair,
     truncate,
@@ -156,3 +157,8 @@ def test_what_can_be_seen_is_not_blank(something: str) -> None:
 def test_text_with_a_letter_is_never_blank(text: str) -> None:
     if any(unicodedata.category(c) in ("Lu", "Ll", "Nd", "Po") for c in text):
         assert not is_blank(text)
+
+
+def test_one_is_counted_in_the_singular() -> None:
+    assert [counted(n, "message") for n in (0, 1, 2)] == ["0 messages", "1 message", "2 messages"]
+    assert [counted(n, "memory", "memories") for n in (1, 3)] == ["1 memory", "3 memories"]

@@ -49,6 +49,14 @@ async def test_a_daemon_that_runs_answers_within_the_call(
     await talk.ask("revise", id=second["id"], action="pin")
 
 
+async def test_a_text_that_states_nothing_is_refused_and_not_stored(talk: Talk) -> None:
+    """At once: nobody waits for a daemon to say it."""
+    error = await talk.refused("digest", text="# only a heading")
+    assert error["code"] == "INVALID_INPUT"
+    assert "nothing that could be remembered" in error["message"]
+    assert (await talk.ask("status"))["counts"]["messages"] == 0
+
+
 async def test_without_a_daemon_there_is_a_receipt_for_later(
     talk: Talk, at_once: None, cold_database: Database
 ) -> None:
@@ -152,8 +160,10 @@ async def test_more_than_a_message_holds_is_refused_with_the_limit(
 
 
 async def test_a_text_that_holds_nothing_is_refused_by_the_daemon(
-    talk: Talk, at_once: None, cold_database: Database
+    talk: Talk, at_once: None, cold_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Where a client of an earlier version asked for it."""
+    monkeypatch.setattr("agents_memory.services.digesting.units", lambda text: [text])
     waiting = await talk.ask("digest", text="… — …")
     await drain(cold_database, FakeEmbedder())
     error = await talk.refused("digest", job_id=waiting["job_id"])

@@ -40,7 +40,7 @@ async def test_a_month_is_told_and_says_how_to_get_a_file(
     answer = result.structured_content
     assert answer is not None
     assert answer["month"] == "2026-10"
-    assert f"[{decided}]" in answer["text"]
+    assert f"- {decided} (2026-10-20" in answer["text"]
     assert "### Decided" in answer["text"]
     assert "MIRROR_DIR" in answer["note"]
     assert "files" not in answer
@@ -113,6 +113,14 @@ async def test_a_proposal_shows_up_among_the_suggestions_only(talk: Talk) -> Non
     assert again["outcome"] == "pending"
     known = await talk.ask("propose_canonical_tag", tag="harbour", description="Again")
     assert known["outcome"] == "known"
+
+
+async def test_a_name_that_is_too_long_is_refused_and_not_cut(talk: Talk) -> None:
+    for tag in ("x" * 51, "x" * 1_000):
+        error = await talk.refused("propose_canonical_tag", tag=tag, description="The yard")
+        assert (error["code"], error["details"]) == ("LIMIT_EXCEEDED", {"limit": 50})
+    done = await talk.ask("propose_canonical_tag", tag="x" * 50, description="The yard")
+    assert done["tag"] == "x" * 50
 
 
 async def test_a_proposal_that_says_nothing_is_refused(talk: Talk) -> None:

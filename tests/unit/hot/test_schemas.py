@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp.types import Tool
 
-from agents_memory.domain.errors import ConfigurationError
+from agents_memory.settings.table import TOOLSETS
 from hot.server import NAME, build_server
 from tests.unit.hot.conftest import House, Talk
 
@@ -123,10 +123,10 @@ async def test_all_definitions_together_stay_small(tools: list[Tool]) -> None:
     assert len(json.dumps(seen)) < 16_000
 
 
-async def test_a_toolset_that_is_not_there_is_a_wrong_setting(tmp_path: Path) -> None:
-    app = House(None, tmp_path, "auto").app(toolsets=("core", "episodes"))
-    with pytest.raises(ConfigurationError, match="it has core"):
-        build_server(app)
+async def test_every_toolset_that_can_be_set_is_there(tmp_path: Path) -> None:
+    app = House(None, tmp_path, "auto").app(toolsets=TOOLSETS)
+    names = {tool.name for tool in await build_server(app).list_tools()}
+    assert {"search_memory", "wake", "memory_apply", "manage_project_tags"} <= names
     await app.close()
 
 

@@ -287,6 +287,30 @@ async def test_one_bad_file_stops_no_other_and_is_tried_again(
     assert place.beats[0] == ["good"]
 
 
+async def test_trouble_with_a_file_is_told_once_and_names_it(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trouble = OSError("file is not a database")
+
+    def opening(root: Path, found: Found, *rest: Any, **more: Any) -> Transcript:
+        raise trouble
+
+    monkeypatch.setattr(following, "open_transcript", opening)
+    place.follower.begin()
+    place.say("Not to be read yet.", session="bad")
+    with capture_logs() as lines:
+        for _ in range(3):
+            await place.look(after=60)
+        trouble = OSError("it changed while it was read")
+        await place.look(after=60)
+    told = [line for line in lines if line["event"] is Action.CAPTURE_SKIPPED]
+    assert [line["path"] for line in told if line["log_level"] == "warning"] == ["bad.jsonl"] * 2
+    assert {str(line["error"]) for line in told} == {
+        "file is not a database",
+        "it changed while it was read",
+    }
+
+
 async def test_a_file_that_goes_away_is_forgotten_without_a_word(place: Place) -> None:
     place.follower.begin()
     path = place.say("Soon deleted.")

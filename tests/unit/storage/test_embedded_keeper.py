@@ -24,6 +24,7 @@ from agents_memory.storage.embedded.services import (
     forget_wishes,
     wish,
     wished,
+    wished_at,
 )
 
 
@@ -156,6 +157,36 @@ class TestServices:
         tend_until_it_ended(2)
         said = (tmp_path / "no_such_module.log").read_text()
         assert said.count("No module named no_such_module") == 2
+
+    def test_one_that_ended_with_0_stays_down_until_it_is_asked_for_anew(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level(logging.INFO)
+        # Ends at once, with 0.
+        service = Service("this", tmp_path, clock=lambda: 0.0)
+
+        def tend_until_it_ended(times: int, asked: int) -> None:
+            end = time.monotonic() + 60
+            while caplog.text.count("ended with 0") < times:
+                assert time.monotonic() < end, "it never ended"
+                service.heed(asked)
+                service.tend()
+
+        tend_until_it_ended(1, asked=7)
+        service.heed(7)
+        service.tend()
+        assert caplog.text.count("started") == 1
+        tend_until_it_ended(2, asked=8)
+        assert caplog.text.count("started") == 2
+
+    def test_a_wish_is_newer_each_time(self, tmp_path: Path) -> None:
+        place = Place(tmp_path, tmp_path, tmp_path)
+        assert wished_at(place, "cold") == 0
+        wish(place, "cold")
+        os.utime(place.wishes / "cold", ns=(1, 1))
+        assert wished_at(place, "cold") == 1
+        wish(place, "cold")
+        assert wished_at(place, "cold") > 1
 
     def test_wishes_are_kept_until_forgotten(self, tmp_path: Path) -> None:
         place = Place(tmp_path, tmp_path, tmp_path)

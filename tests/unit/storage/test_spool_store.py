@@ -272,6 +272,27 @@ def test_damage_is_kept_aside_and_the_rest_comes(make: Make) -> None:
     assert stat.S_IMODE(aside.stat().st_mode) == 0o600
 
 
+def test_damage_is_kept_aside_once_however_often_a_drain_is_killed(make: Make) -> None:
+    spool = make()
+    spool.append(waiting("one"))
+    spool.append(waiting("two", 1))
+    spool.close()
+    [path] = spool.folder.glob("*.spool")
+    data = bytearray(path.read_bytes())
+    first = next(scan(bytes(data)))
+    data[first.end - 3] ^= 0x40
+    path.write_bytes(data)
+    for _ in range(2):
+        killed = make()
+        with killed.drain() as entries:
+            assert entries is not None
+            next(entries).set_aside()
+        killed.close()
+        assert path.exists()
+    [aside] = make().census().aside
+    assert aside.read_bytes() == data[first.start : first.end]
+
+
 def test_the_census_counts_what_living_writers_hold(make: Make) -> None:
     spool, other = make(), make()
     assert (other.census().queued, other.census().oldest) == (0, None)

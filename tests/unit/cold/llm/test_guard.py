@@ -104,6 +104,8 @@ def test_a_refusal_is_no_memory(text: str) -> None:
     [
         "The user cannot eat gluten.",
         "Sorry about the delay was said twice.",
+        "Unfortunately I can't come on Monday.",
+        "Ich kann morgen nicht kommen.",
         "Mara is unable to help on Fridays.",
         "The team sees AI as a large language problem.",
     ],

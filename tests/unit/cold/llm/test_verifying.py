@@ -43,6 +43,20 @@ async def test_only_what_is_supported_is_kept_and_the_rest_is_named() -> None:
     assert roles(scripted.asked) == ["cluster", "verify"]
 
 
+@pytest.mark.parametrize("verdict", Verdict)
+async def test_a_claim_against_a_line_needs_its_contradiction(verdict: Verdict) -> None:
+    """F111: to be told, or not to be told, takes nothing away."""
+    checked = await Verifying(model(verified(verdict))).ask(
+        Role.CLUSTER,
+        ASKED,
+        Summed,
+        lambda _: [Claim("Lives in Linz.", [2], against=True)],
+        SHOWN,
+    )
+    assert isinstance(checked, Checked)
+    assert bool(checked.kept) is (verdict is Verdict.CONTRADICTED)
+
+
 async def test_a_statement_without_a_clear_verdict_is_not_supported() -> None:
     doubted = {"judgements": [
         {"statement": 1, "verdict": "supported"},

@@ -1,0 +1,109 @@
+"""Secrets apart from their names: in the next field, cell or line, or before the name."""
+
+import re
+from collections.abc import Iterator
+
+from agents_memory.domain.redaction.assignments import may_hold_assignments
+from agents_memory.domain.redaction.marks import in_mark, lower, put_marks
+from agents_memory.domain.redaction.values import (
+    STRONG,
+    is_code_or_id,
+    is_strong_key,
+    is_strong_password,
+    looks_random,
+)
+
+_PASSWORD = "password|passwort|passwd|passphrase|passcode|pwd|contraseña|kennwort|密码|パスワード"
+_NAME = rf"({_PASSWORD}|token|secret|credential|key)"
+_VALUE = r"([^\s\"'`<>|;,(){}\[\]\u3000-\uffef]{6,256}+)"
+_QUOTE = r"\\?[\"']?"
+# What has to occur, and then where name and value stand.
+_FORMS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
+    (
+        ("value",),
+        re.compile(
+            rf"(?<![a-z])(?:name|key){_QUOTE}\s?[:=]\s?{_QUOTE}[\w.-]{{0,48}}?{_NAME}[\w.-]{{0,32}}"
+            rf"{_QUOTE}[ \t]?,?\s{{0,16}}{_QUOTE}value{_QUOTE}[ \t]?[:=][ \t]?{_QUOTE}{_VALUE}"
+        ),
+    ),
+    # A block of YAML with one line.
+    (
+        (": |", ": >"),
+        re.compile(
+            rf"{_NAME}[\"']?: [|>][-+]?[ \t]*\n[ \t]{{1,16}}{_VALUE}[ \t]*(?:\n|\Z)",
+        ),
+    ),
+    # Cells of a table.
+    (
+        ("|",),
+        re.compile(
+            rf"\|[^|\n]{{0,24}}?{_NAME}[^|\n]{{0,24}}\|[ \t]{{0,40}}[`*]{{0,2}}{_VALUE}"
+            r"[`*]{0,2}[ \t]{0,40}(?=\|)"
+        ),
+    ),
+    (
+        ("use ", "with ", "enter ", "paste ", "take "),
+        re.compile(
+            r" (?:(?<=use )|(?<=with )|(?<=enter )|(?<=paste )|(?<=take ))(?:the|this|my|our) "
+            r"(?:\w{2,12} )?"
+            rf"{_NAME}[ \t][\"'`]?([a-z0-9]{{2,12}}(?:-[a-z0-9]{{1,12}}){{3,11}})(?![\w-])"
+        ),
+    ),
+)
+# A line with the name, a line with the value.
+_TWO_LINES = re.compile(
+    rf"{_NAME}[*_ \t]{{0,4}}\r?\n[ \t]{{0,4}}{_VALUE}[ \t]*(?:\r?\n|\Z)",
+)
+_LINE_BEGINS = re.compile(r"(?:\A|\n)[#*_ \t-]{0,6}(?:\w{1,16}[ \t]){0,2}\Z")
+# `… as the password`
+_AS = re.compile(
+    r" (?:as|for|als|como) "
+    r"(?:(?:the|your|my|a|an|its|our|new|root|admin|api|db|das|la) ){1,3}"
+    rf"{_NAME}(?!s?[ \t](?:manager|generator|vault|store|hash|policy|field))"
+)
+_BEFORE = re.compile(rf"(?<![^\s\"'`(*]){_VALUE}[\"'`*)]{{0,3}}\Z")
+# Groups of capitals and digits, like the key of a licence; not a mask.
+_GROUPS = re.compile(r"(?=[A-Z-]{0,60}[0-9])(?!.*(?:X{3}|YOUR|HERE))[A-Z0-9]{2,12}(?:-[A-Z0-9]+)+")
+
+may_hold_apart = may_hold_assignments
+
+
+def replace_apart(text: str, found: dict[str, int]) -> str:
+    """Replaces what a field, a cell, the next line or `as the password` says to be a secret."""
+    return put_marks(text, _spans(text), found)
+
+
+def _spans(text: str) -> Iterator[tuple[int, int, str]]:
+    done = 0
+    for start, end, name in sorted(_candidates(lower(text))) if STRONG.search(text) else ():
+        value = text[start:end].rstrip(".:*_`")
+        if start >= done and (kind := _secret_kind(value, name)):
+            done = start + len(value)
+            yield start, done, kind
+
+
+def _secret_kind(value: str, name: str) -> str | None:
+    if name not in ("token", "secret", "credential", "key"):
+        return "password" if is_strong_password(value, beside=True) else None
+    if _GROUPS.fullmatch(value) or is_strong_key(value):
+        return "secret"
+    long = len(value) >= 24 and looks_random(value) and not is_code_or_id(value)
+    return "secret" if long else None
+
+
+def _candidates(lowered: str) -> Iterator[tuple[int, int, str]]:
+    """Where values may stand, and the name that they belong to."""
+    for hints, pattern in _FORMS:
+        if any(map(lowered.__contains__, hints)):
+            for match in pattern.finditer(lowered):
+                if not in_mark(lowered, match.start(1)):
+                    yield *match.span(2), match[1]
+    for lines in _TWO_LINES.finditer(lowered) if "\n" in lowered else ():
+        begins = _LINE_BEGINS.search(lowered[max(0, lines.start() - 48) : lines.start()])
+        if begins and not in_mark(lowered, lines.start()):
+            yield *lines.span(2), lines[1]
+    if not any(map(lowered.__contains__, (" as ", " for ", " als ", " como "))):
+        return
+    for said in _AS.finditer(lowered):
+        if value := _BEFORE.search(lowered, max(0, said.start() - 130), said.start()):
+            yield *value.span(1), said[1]

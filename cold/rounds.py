@@ -1,0 +1,181 @@
+"""Some stages of a term, one after another: take work, do it outside a transaction, settle it."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agents_memory.clock import Clock
+from agents_memory.domain.errors import (
+    DatabaseUnavailable,
+    Deposed,
+    EmbedderUnavailable,
+    SchemaMismatch,
+)
+from agents_memory.observe import Action, get_logger
+from agents_memory.storage import work
+from agents_memory.storage.connections import Database
+from agents_memory.storage.work import Claim
+from cold.account import Account
+from cold.attempt import Attempt
+from cold.beat import Beat
+from cold.fence import fenced
+from cold.guard import Guard, ModelAway, batches
+from cold.passes.protocol import Chore, Pass
+from cold.stopping import Stop, Stopped, first
+
+log = get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    times: int
+    until: float
+
+
+class Rounds:
+    """Goes through `passes` in their order, a batch each, and through `chores`.
+
+    `wake` tells that there may be work. Shows signs of life where it has a `beat`.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        passes: Sequence[Pass[Any, Any]],
+        chores: Sequence[Chore],
+        *,
+        guard: Guard,
+        batch_size: int,
+        stop: Stop,
+        clock: Clock,
+        account: Account,
+        beat: Beat | None,
+    ) -> None:
+        self._database = database
+        self._passes = tuple(passes)
+        self._chores = tuple(chores)
+        self._guard = guard
+        self._batch_size = batch_size
+        self._stop = stop
+        self._clock = clock
+        self._account = account
+        self._beat = beat
+        self._resting: dict[str, _Rest] = {}
+        # Terms of this process that may still hold rows of these stages.
+        self._terms: set[int] = set()
+        self.wake = asyncio.Event()
+        # Of others, who may go on with what was done here.
+        self.wakes: list[asyncio.Event] = []
+
+    @property
+    def idle(self) -> bool:
+        """Whether it has nothing to go through."""
+        return not self._passes and not self._chores
+
+    async def hand_back(self, epoch: int) -> None:
+        """Releases what this process claimed and did not finish, in this term or an earlier one."""
+        self._terms.add(epoch)
+        stages = [step.stage for step in self._passes]
+        async with fenced(self._database, epoch) as connection:
+            for term in self._terms:
+                await work.release_term(connection, term, stages)
+        self._terms = {epoch}
+
+    async def empty(self, epoch: int) -> int:
+        """Goes through the stages until none has anything due; how many items there were."""
+        done, busy = 0, True
+        while busy and not self._stop.asked:
+            busy = False
+            for step in self._passes:
+                if not self._rests(step.stage):
+                    items = await self._round(step, epoch)
+                    busy |= items > 0
+                    done += items
+            if busy:
+                for wake in self.wakes:
+                    wake.set()
+        if done:
+            log.info(Action.PASS_DONE, items=done)
+        return done
+
+    async def do_chores(self, epoch: int) -> None:
+        """Does what the chores find due; none of them stops the work."""
+        for chore in self._chores:
+            if self._stop.asked:
+                return
+            try:
+                await self._stop.race(self._do(chore, epoch))
+            except (Stopped, Deposed):
+                raise
+            except Exception as error:  # noqa: BLE001 (a chore never stops the work)
+                log.warning(Action.PASS_FAILED, stage=chore.name, error=error)
+
+    def end_rests(self) -> None:
+        """Every stage that was held may be tried at once."""
+        self._resting.clear()
+
+    def held(self, times: int = 1) -> bool:
+        """Whether a stage was held so many times in a row."""
+        return any(rest.times >= times for rest in self._resting.values())
+
+    async def due_in(self, epoch: int) -> float | None:
+        """Seconds until the next row of any of its stages is due; None when none waits."""
+        return await self._next_due([step.stage for step in self._passes], epoch)
+
+    async def ready_in(self, epoch: int, longest_s: float) -> float:
+        """Seconds until something can be worked on, or the next look at the latest."""
+        ready = [step.stage for step in self._passes if not self._rests(step.stage)]
+        due = await self._next_due(ready, epoch)
+        now = self._clock.monotonic()
+        waits = [longest_s, *(rest.until - now for rest in self._resting.values())]
+        return max(0.0, min(waits if due is None else [*waits, due]))
+
+    async def _round(self, step: Pass[Any, Any], epoch: int) -> int:
+        """Takes one batch of one stage; its size, 0 when nothing was due or the stage is held."""
+        claims = await self._stop.race(self._claim(step.stage, epoch))
+        if not claims:
+            self._resting.pop(step.stage, None)
+            return 0
+        attempt = Attempt(self._database, step, self._guard, self._stop, self._account, epoch)
+        try:
+            for batch in batches(claims):
+                await attempt.run(batch)
+        except (EmbedderUnavailable, ModelAway, DatabaseUnavailable, SchemaMismatch) as lost:
+            # With the database gone altogether this fails too, and the caller waits for it.
+            await self._hold(step.stage, epoch, lost)
+            return 0
+        log.debug(Action.PASS_DONE, stage=step.stage, items=len(claims))
+        self._resting.pop(step.stage, None)
+        return len(claims)
+
+    async def _claim(self, stage: str, epoch: int) -> list[Claim]:
+        async with fenced(self._database, epoch) as connection:
+            if self._beat is not None:
+                await self._beat.show(connection, epoch)
+            return await work.claim_work(connection, stage, self._batch_size, epoch)
+
+    async def _hold(self, stage: str, epoch: int, lost: Exception) -> None:
+        times = self._resting[stage].times + 1 if stage in self._resting else 1
+        hold = self._guard.hold(times, lost)
+        async with fenced(self._database, epoch) as connection:
+            await work.hold_stage(connection, stage, epoch, hold.reason)
+        rest_s = hold.delay.total_seconds()
+        if isinstance(lost, ModelAway) and lost.until is not None:
+            # What was said to be over by then is looked at then.
+            rest_s = min(rest_s, max(0.0, (lost.until - self._clock.now()).total_seconds()))
+        self._resting[stage] = _Rest(times, self._clock.monotonic() + rest_s)
+        log.warning(Action.PASS_FAILED, stage=stage, outcome="held", wait=hold.delay, error=lost)
+
+    def _rests(self, stage: str) -> bool:
+        rest = self._resting.get(stage)
+        return rest is not None and self._clock.monotonic() < rest.until
+
+    async def _do(self, chore: Chore, epoch: int) -> None:
+        if self._beat is None:
+            await chore.run(epoch)
+        else:
+            await first(chore.run(epoch), self._beat.keep(self._database, epoch))
+
+    async def _next_due(self, stages: Sequence[str], epoch: int) -> float | None:
+        return await self._stop.race(self._database.run(lambda c: work.next_due(c, stages, epoch)))
