@@ -74,7 +74,8 @@ SELECT s.item_id, s.item_version, k.id IS NOT NULL AS memory,
                 JOIN message_state t ON t.message_id = b.id
                 WHERE o.item_id = s.item_id AND o.item_version = s.item_version AND b.id <> m.id
                   AND b.message <> $2 AND NOT (b.message = m.message AND t.screening = 'unscreened')) AS alone
-FROM sources s JOIN messages m ON m.id = s.message_id LEFT JOIN memories k ON k.id = s.item_id LEFT JOIN profiles p ON p.id = s.item_id
+FROM sources s JOIN messages m ON m.id = s.message_id
+LEFT JOIN memories k ON k.id = s.item_id LEFT JOIN profiles p ON p.id = s.item_id
 WHERE s.message_id = $1 AND (k.id IS NOT NULL OR p.id IS NOT NULL)
 ORDER BY s.item_id, s.item_version
 
