@@ -16,7 +16,7 @@ from ingest.tail import Tail
 from ingest.transcripts.protocol import Client, Shape
 
 # How a transcript begins in UTF-16: with a byte order mark, or without one.
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff", b'{\x00"\x00', b'\x00{\x00"')
+_UTF_16 = (b"\xff\xfe{\x00", b"\xfe\xff\x00{", b'{\x00"\x00', b'\x00{\x00"')
 
 
 class ForeignEncoding(OSError):
