@@ -17,6 +17,9 @@ from ingest.transcripts.protocol import Client, Shape
 
 # How a transcript begins in UTF-16: with a byte order mark, or without one.
 _UTF_16 = (b"\xff\xfe{\x00", b"\xfe\xff\x00{", b'{\x00"\x00', b'\x00{\x00"')
+# A record behind it in UTF-8 tells that only the first line is damaged.
+_RECORD = b'\n{"'
+_HEAD_BYTES = 65_536
 
 
 class ForeignEncoding(OSError):
@@ -41,7 +44,7 @@ def open_transcript(
     match found.facts.shape:
         case Shape.LINES:
             with opened(root / found.path) as file:
-                if file.read(4).startswith(_UTF_16):
+                if file.read(4).startswith(_UTF_16) and _RECORD not in file.read(_HEAD_BYTES):
                     raise ForeignEncoding("it is UTF-16; convert it to UTF-8")
             return Tail(
                 root,

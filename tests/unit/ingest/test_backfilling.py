@@ -28,8 +28,11 @@ def test_a_transcript_in_another_encoding_is_named_with_what_to_do(
     assert found.total == 1
 
 
-@pytest.mark.parametrize("start", [b"\0\0", b"\0", b"\xef\xbb\xbf"])
-def test_what_a_crash_left_in_front_of_the_first_line_is_no_encoding(
+@pytest.mark.parametrize(
+    "start",
+    [b"\0\0", b"\0", b"\xef\xbb\xbf", b"\xfe\xff\0{\n", b"\xff\xfe{\0\n", b'\0{\0"\n'],
+)
+def test_what_a_crash_left_in_front_of_a_whole_line_is_no_encoding(
     start: bytes, tmp_path: Path
 ) -> None:
     folder = tmp_path / "-home-mara"
