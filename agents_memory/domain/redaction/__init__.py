@@ -29,10 +29,13 @@ from agents_memory.domain.redaction import (
     apart,
     assignments,
     blocks,
+    calls,
     commands,
     labelled,
     places,
+    queries,
     spoken,
+    tables,
     tokens,
     veiled,
 )
@@ -50,8 +53,11 @@ _RULES: tuple[_Rule, ...] = (
     (places.may_hold_credentials, places.replace_credentials),
     (assignments.may_hold_assignments, assignments.replace_assigned),
     (commands.may_hold_commands, commands.replace_commands),
+    (calls.may_hold_calls, calls.replace_calls),
+    (queries.may_hold_queries, queries.replace_queries),
     (spoken.may_hold_spoken, spoken.replace_spoken),
     (apart.may_hold_apart, apart.replace_apart),
+    (tables.may_hold_tables, tables.replace_tables),
     (labelled.may_hold_labelled, labelled.replace_labelled),
 )
 """Condition (of a word, and of it in lower case) and rule, in the order they are applied."""
@@ -69,7 +75,7 @@ def _any_hint() -> re.Pattern[str]:
     """Matches in the lower case of each word that meets the condition of a rule but tokens'."""
     hints = {
         *(blocks.HINTS + places.HINTS + assignments.HINTS),
-        *(commands.HINTS + spoken.HINTS + labelled.HINTS),
+        *(commands.HINTS + calls.HINTS + queries.HINTS + spoken.HINTS + labelled.HINTS),
     }
     shortest = (hint for hint in hints if not any(other in hint for other in hints - {hint}))
     return re.compile("|".join(map(re.escape, sorted(shortest))))

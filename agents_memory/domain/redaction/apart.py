@@ -14,8 +14,8 @@ from agents_memory.domain.redaction.values import (
 )
 
 _PASSWORD = "password|passwort|passwd|passphrase|passcode|pwd|contraseña|kennwort|密码|パスワード"
-_NAME = rf"({_PASSWORD}|token|secret|credential|key)"
-_VALUE = r"([^\s\"'`<>|;,(){}\[\]\u3000-\uffef]{6,256}+)"
+_NAME = rf"(?P<name>{_PASSWORD}|token|secret|credential|key)"
+_VALUE = r"(?P<value>[^\s\"'`<>|;,(){}\[\]\u3000-\uffef]{6,256}+)"
 _QUOTE = r"\\?[\"']?"
 # What has to occur, and then where name and value stand.
 _FORMS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
@@ -33,6 +33,13 @@ _FORMS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
             rf"{_NAME}[\"']?: [|>][-+]?[ \t]*\n[ \t]{{1,16}}{_VALUE}[ \t]*(?:\n|\Z)",
         ),
     ),
+    # A row of settings whose value comes first, and a user with a key.
+    (
+        ("value",),
+        re.compile(
+            rf"value ?= ?['\"]{_VALUE}['\"][^\n]{{0,40}}?(?:name|key) ?= ?['\"][\w.-]{{0,48}}?{_NAME}"
+        ),
+    ),
     # Cells of a table.
     (
         ("|",),
@@ -46,7 +53,8 @@ _FORMS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
         re.compile(
             r" (?:(?<=use )|(?<=with )|(?<=enter )|(?<=paste )|(?<=take ))(?:the|this|my|our) "
             r"(?:\w{2,12} )?"
-            rf"{_NAME}[ \t][\"'`]?([a-z0-9]{{2,12}}(?:-[a-z0-9]{{1,12}}){{3,11}})(?![\w-])"
+            rf"{_NAME}[ \t][\"'`]?"
+            r"(?P<value>[a-z0-9]{2,12}(?:-[a-z0-9]{1,12}){3,11})(?![\w-])"
         ),
     ),
 )
@@ -55,6 +63,18 @@ _TWO_LINES = re.compile(
     rf"{_NAME}[*_ \t]{{0,4}}\r?\n[ \t]{{0,4}}{_VALUE}[ \t]*(?:\r?\n|\Z)",
 )
 _LINE_BEGINS = re.compile(r"(?:\A|\n)[#*_ \t-]{0,6}(?:\w{1,16}[ \t]){0,2}\Z")
+# What a command prints that was asked for it, and what somebody answers.
+_ANSWERS = (
+    re.compile(
+        rf"(?:\A|\n)[ \t]{{0,8}}(?:[\w@:~/-]{{0,40}}[$#❯%>])[ \t][^\n]{{0,160}}?{_NAME}[^\n]{{0,80}}"
+        rf"\n{_VALUE}[ \t]*(?:\n|\Z)"
+    ),
+    re.compile(rf"{_NAME}[^\n]{{0,80}}:[ \t]*\r?\n\s{{0,8}}{_VALUE}[ \t]*(?:\r?\n|\Z)"),
+    re.compile(
+        rf"{_NAME}[^\n]{{0,60}}\n(?:user|human|me|[\w ]{{1,12}}): "
+        rf"(?:\S{{2,64}} (?:and|/|und) )?{_VALUE}[ \t]*(?:\n|\Z)"
+    ),
+)
 # `… as the password`
 _AS = re.compile(
     r" (?:as|for|als|como) "
@@ -64,6 +84,8 @@ _AS = re.compile(
 _BEFORE = re.compile(rf"(?<![^\s\"'`(*]){_VALUE}[\"'`*)]{{0,3}}\Z")
 # Groups of capitals and digits, like the key of a licence; not a mask.
 _GROUPS = re.compile(r"(?=[A-Z-]{0,60}[0-9])(?!.*(?:X{3}|YOUR|HERE))[A-Z0-9]{2,12}(?:-[A-Z0-9]+)+")
+
+_HEX = re.compile("[0-9a-f]{32}")
 
 may_hold_apart = may_hold_assignments
 
@@ -84,7 +106,9 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _secret_kind(value: str, name: str) -> str | None:
     if name not in ("token", "secret", "credential", "key"):
-        return "password" if is_strong_password(value, beside=True) else None
+        if is_strong_password(value, beside=True) or _HEX.fullmatch(value):
+            return "password"
+        return "secret" if is_strong_key(value) else None
     if _GROUPS.fullmatch(value) or is_strong_key(value):
         return "secret"
     long = len(value) >= 24 and looks_random(value) and not is_code_or_id(value)
@@ -96,14 +120,19 @@ def _candidates(lowered: str) -> Iterator[tuple[int, int, str]]:
     for hints, pattern in _FORMS:
         if any(map(lowered.__contains__, hints)):
             for match in pattern.finditer(lowered):
-                if not in_mark(lowered, match.start(1)):
-                    yield *match.span(2), match[1]
+                if not in_mark(lowered, match.start("name")):
+                    yield *match.span("value"), match["name"]
     for lines in _TWO_LINES.finditer(lowered) if "\n" in lowered else ():
         begins = _LINE_BEGINS.search(lowered[max(0, lines.start() - 48) : lines.start()])
         if begins and not in_mark(lowered, lines.start()):
-            yield *lines.span(2), lines[1]
+            yield *lines.span("value"), lines["name"]
+    for answer in _ANSWERS if "\n" in lowered else ():
+        for match in answer.finditer(lowered):
+            if not in_mark(lowered, match.start("name")):
+                told = "password" if "passw" in match[0] or "credential" in match[0] else ""
+                yield *match.span("value"), told or match["name"]
     if not any(map(lowered.__contains__, (" as ", " for ", " als ", " como "))):
         return
     for said in _AS.finditer(lowered):
         if value := _BEFORE.search(lowered, max(0, said.start() - 130), said.start()):
-            yield *value.span(1), said[1]
+            yield *value.span("value"), said["name"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from agents_memory.domain.redaction.marks import in_mark, lower, put_marks
 from agents_memory.domain.redaction.values import (
     TYPE_OF_KEY,
+    is_given,
     is_placeholder,
     is_strong_key,
     is_strong_password,
@@ -17,7 +18,7 @@ from agents_memory.domain.redaction.values import (
 
 _PASSWORD_NOUNS = (
     "password|passwd|passphrase|passcode|pass|pwd|密码|密碼|口令|パスワード|비밀번호|пароль"
-    "|contraseña|passwort|kennwort|senha|mot de passe|wachtwoord|hasło|identified by"
+    "|contraseña|passwort|kennwort|senha|mot de passe|wachtwoord|hasło|identified (?:with \\w{1,40} )?by"
 )
 _NOUNS = _PASSWORD_NOUNS + "|secret|token|key(?:_base)?|credentials?|authorization|密钥|密鑰|令牌"
 # One of these is in a word of every noun: the nouns less their endings, the shortest only.
@@ -29,17 +30,23 @@ _ASCII_HINTS = tuple(filter(str.isascii, HINTS))
 _ASSIGNMENT = re.compile(
     rf"({_NOUNS})"
     r"((?:[ \t]?:[ \t]?&?[\w.<>\[\]| ]{1,24}?|[ \t][a-z]\w{0,15})[ \t]?=[ \t]?(?=[\"'])"
-    r"|[\"'`\])\\]{0,4}[ \t]{0,4}(?:=>|:=|[:=：＝])[ \t\u200b-\u200f\ufeff]{0,4}"
-    r"(?:[ru](?=[\"']))?"
+    r"|[\"'`\])\\]{0,4}[ \t]{0,24}(?:=>|:=|[!=]==?|[:=：＝])[ \t\u200b-\u200f\ufeff]{0,8}"
+    r"(?:[rubn]{1,2}(?=[\"']))?"
+    r"|[ \t]?\([ \t]?(?=[\"'])"
     r"|[ \t]{0,2}(?:是|为|為|は|는|은)[ \t]{0,2}[:：]?[ \t]{0,2}"
     r"|[ \t]{1,2}(?:is|ist|es|est|é)[ \t:]{1,3}"
     # Terraform declares a variable, and what it is if nobody says.
     r"|\"[ \t]?\{\s{1,8}(?:[a-z]{2,12}[ \t]{0,8}=[^\n]{0,80}\n\s{0,8}){0,3}default"
     r"[ \t]{0,8}=[ \t](?=\")"
-    r"|[\"'](?:[ \t]{1,4}value=|[ \t]?,[ \t]?)(?=[\"'])|>(?=[^<>\s]{4,128}</)|[ \t]{1,2})"
+    r"|[\"'](?:[ \t]{1,4}value=|[ \t]?,[ \t]{0,16}(?:default=)?)(?=[\"'])|[ \t]?,[ \t]{0,16}default=(?=[\"'])"
+    # Elements and cells of XML and HTML.
+    r"|[\"']?>(?:\s{0,40}<plaintext>\w{1,8}</plaintext>)?\s{0,40}(?:<value>)?(?=[^<>\s]{4,128}</)"
+    r"|</(?:td|th|dt|b|strong)>\s{0,16}(?:</?\w{1,6}>\s{0,16}){0,2}<(?:td|dd|code)>(?=[^<>\s]{4,128}</)"
+    r"|[ \t]{1,2})"
 )
 _QUOTES = ("'", '"', "`")
 _GIVES = (":", "=", "：", "＝", "是", "为", "為", "は", "는", "은", "is", "ist", "es", "est", "é")
+_OF_PATTERNS = ("[", "(", "^", "/^")
 _NAME_CHARACTERS = string.ascii_letters + string.digits + "_.-"
 _VALUE = (
     r"\\?\"([^\"\\\n]{1,MAX}+)|\\?'([^'\\\n]{1,MAX}+)|`([^`\n]{1,MAX}+)"
@@ -52,7 +59,7 @@ _REST = re.compile(r"[&;,](?=\S)[^\s\"'`<>]*")
 _VALUE_HEAD = re.compile(_VALUE.replace("MAX", "128"))
 _VALUE_WHOLE = re.compile(_VALUE.replace("MAX", ""))
 _SECRET_KEY_NAME = re.compile(
-    r"(?:api|access|secret|private|auth|account|encryption|signing|master|service|shared|license|tls"
+    r"(?:api|access|secret|private|auth|account|logged_in|nonce|encryption|signing|master|service|shared|license|tls"
     r"|deploy|webhook|client|storage|subscription)\Z"
 )
 
@@ -71,12 +78,12 @@ class _Assigned:
     @property
     def environment(self) -> bool:
         """Written as in an environment file: `NAME=value`."""
-        return self.separator == "=" and self.name.isupper()
+        return self.name.isupper() and (self.separator == "=" or "," in self.separator)
 
     @property
     def option(self) -> bool:
         """An option of a command."""
-        return self.name.startswith("--")
+        return self.name.startswith("-")
 
     @property
     def loose(self) -> bool:
@@ -96,20 +103,19 @@ def replace_assigned(text: str, found: dict[str, int]) -> str:
 
 def _assigned_spans(text: str) -> Iterator[tuple[int, int, str]]:
     done = 0
-    options, marked = "--" in text, "[redacted:" in text
+    options, marked = " -" in text, "[redacted:" in text
     for match in _ASSIGNMENT.finditer(lower(text)):
         beside = match[2].isspace() and text[match.end() : match.end() + 1] not in _QUOTES
-        if beside and not options:
+        if beside and not (options or match[1].startswith("identified")):
             continue  # Only an option and its value stand beside each other, or a quotation.
         head = _VALUE_HEAD.match(text, match.end()) if match.start() >= done else None
         if not head:
             continue
         before = text[max(0, match.start() - 50) : match.start()]
         prefix = before[len(before.rstrip(_NAME_CHARACTERS)) :]
-        before = before.removesuffix(prefix)
         quoted = head.lastindex != 4
         # In `ask("Password: ", x)` the quote after the name closes the one before it.
-        closing = quoted and before[-1:] == head[0].lstrip("\\")[0] and before[-1:] not in match[2]
+        closing = quoted and _closes(text, match, head[0])
         if closing or (marked and in_mark(text, match.start())):
             continue
         name = prefix + text[slice(*match.span(1))]
@@ -124,12 +130,24 @@ def _assigned_spans(text: str) -> Iterator[tuple[int, int, str]]:
             yield start, done, kind
 
 
+def _closes(text: str, name: re.Match[str], value: str) -> bool:
+    """Whether the quote before a value closes a string that began before the name."""
+    quote, start = value.lstrip("\\")[0], text.rfind("\n", 0, name.start()) + 1
+    if quote in name[2] or value[0] == "\\":
+        return False
+    before = text[max(start, name.start() - 200) : name.start()].rstrip(_NAME_CHARACTERS)
+    return before[-1:] == quote or (quote != "'" and before.count(quote) % 2 == 1)
+
+
 def _secret_kind(assigned: _Assigned) -> str | None:
     """`password` or `secret` if the value is one, None if it is not."""
     noun, value = assigned.noun, assigned.value
     prefix = assigned.name[: -len(noun)].lower().rstrip("_-.")
     if (
-        (assigned.separator.isspace() and not assigned.option and not assigned.quoted)
+        (
+            assigned.separator.isspace()
+            and not (assigned.option or assigned.quoted or noun.startswith("identified"))
+        )
         or prefix.endswith(("public", "publickey"))
         or is_placeholder(value)
         or _is_code(assigned)
@@ -137,22 +155,42 @@ def _secret_kind(assigned: _Assigned) -> str | None:
         return None
     if noun.startswith("key") and not (_SECRET_KEY_NAME.search(prefix) or assigned.environment):
         return None
-    if noun == "pass" and not (assigned.name.lower().endswith("_pass") or assigned.environment):
+    if noun == "pass" and not (
+        assigned.name.lower().endswith("_pass")
+        or assigned.environment
+        or assigned.option
+        or ">" in assigned.separator
+    ):
         return None
     password = re.fullmatch(_PASSWORD_NOUNS, noun) is not None
+    if noun.startswith("identified"):
+        certain = assigned.quoted and (assigned.name.isupper() or not is_wordy(value))
+        given = is_given(value) if certain else is_strong_password(value, beside=False)
+        return "password" if given else None
     if assigned.loose or assigned.option:
-        if is_strong_key(value) or (password and is_strong_password(value, beside=False)):
+        if (
+            noun != "authorization"
+            and is_strong_key(value)
+            or (password and is_strong_password(value, beside=False))
+        ):
             return "password" if password else "secret"
         if assigned.loose:
             return None
+    if "==" in assigned.separator:
+        known = is_strong_key(value) or (password and is_strong_password(value, beside=False))
+        return "secret" if assigned.quoted and known else None
     if password:
         return "password" if _is_password(assigned) else None
     chosen = assigned.environment and "secret" in (noun, prefix[-6:])
+    if value.startswith(_OF_PATTERNS):
+        return None
     return "secret" if looks_random(value) or (chosen and _is_password(assigned)) else None
 
 
 def _is_password(assigned: _Assigned) -> bool:
     value = assigned.value
+    if _DATE.fullmatch(value):
+        return False
     if len(value) < 4 or value[0] in "/~":
         return looks_random(value)
     if assigned.quoted:
@@ -179,6 +217,7 @@ def _is_code(assigned: _Assigned) -> bool:
         assigned.after in ("(", "[", "{")
         or _PATH.fullmatch(assigned.value) is not None
         or _ATTRIBUTE.fullmatch(assigned.value) is not None
+        or _CMDLET.fullmatch(assigned.value) is not None
         or (
             not assigned.environment
             and (
@@ -197,6 +236,9 @@ def _is_code(assigned: _Assigned) -> bool:
 _PASSPHRASE = re.compile(r"\w{2,24}(?:[-_+.]\w{2,24}){2,}[.!]?")
 _WORDS_AND_NUMBER = re.compile(r"[A-Za-z]{3,}(?:[-_+][A-Za-z]{3,})+[-_+][0-9]{2,4}")
 _PATH = re.compile(r"(?:[~.]{0,2}|[A-Za-z]:)(?:/[\w.@-]{1,24}+){2,}+/?")
+_DATE = re.compile(r"[0-9]{4}[-/.年][0-9]{1,2}[-/.月][0-9]{1,2}日?")
+# `ConvertTo-SecureString`
+_CMDLET = re.compile(r"[A-Z][A-Za-z]{2,12}-[A-Z][A-Za-z]{2,24}")
 _ATTRIBUTE = re.compile(r"[A-Za-z_]+[0-9]?(?:(?:\.|\?\.|->|::)[A-Za-z_]+[0-9]?)+[!?;]?")
 _VARIABLE = re.compile(r"(?i:\w*(?:password|passwd|passphrase|pwd|secret|token|key))[0-9]?")
 _NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

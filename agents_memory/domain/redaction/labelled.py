@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from agents_memory.domain.redaction.marks import put_marks
+from agents_memory.domain.redaction.marks import lower, put_marks
 
 _CARD_WORDS = (
     *("card", "karte", "tarjeta", "carte", "visa"),
@@ -18,6 +18,29 @@ _CUT_MARK = re.compile(r"(?:\[?redacted:|\A)[a-z_:]{1,40}\]")
 _TEST_CARDS = re.compile(
     r"4(?:242){2}|4242|4111|4000|5555555555554444|5200828282828210|[2-6]000000"
 )
+# The number that opens a phone, a card, a lock.
+_PIN = re.compile(
+    r"(?<![a-z0-9_-])(?:pin(?:[ -]?(?:code|nummer|number|码))?|puk|暗証番号|验证码)"
+    r"(?: (?:for|of|für|to|zum|zur|de) (?:\w{1,16} ){0,3}?(?:\w{1,16}))?"
+    r"(?:[ \t]?[:=：＝][ \t]?|[ \t](?:is|ist|lautet|es|est|code)[ \t]|[是はが])[\"'`*]?"
+    r"([0-9]{4,8})(?![\w.:-])"
+)
+_CODE = r"(?=[a-z0-9-]{0,40}[0-9])[a-z0-9]{4,8}(?:-[a-z0-9]{4,8}){0,3}"
+_CODES = re.compile(
+    r"(?:recovery|backup|rescue|scratch|wiederherstellungs|notfall|恢复|备用)[- ]?(?:codes?|码)"
+    rf"[^\n]{{0,60}}?[:：\n]\s{{0,8}}((?:[-*\d.)]{{0,3}} ?{_CODE}[\s,;]{{1,6}}){{1,19}}{_CODE})"
+)
+_NUMBERS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
+    ("recovery_codes", ("code", "恢复码", "备用码"), _CODES),
+    (
+        "password",
+        ("app password", "app-passw", "app passw", "application password"),
+        re.compile(
+            r"app(?:lication)?[- ]?passwor[dt][^\n]{0,40}?[:= ][\"'`]?([a-z]{4}(?: [a-z]{4}){3})(?![a-z])"
+        ),
+    ),
+    ("pin", ("pin", "puk", "暗証番号", "验证码"), _PIN),
+)
 _PHRASE_WORDS = (
     "phrase",
     "words",
@@ -28,12 +51,24 @@ _PHRASE_WORDS = (
     "니모닉",
     "frase",
 )
-HINTS = (*_CARD_WORDS, *_PHRASE_WORDS)
+_NUMBER_WORDS = (
+    "pin",
+    "puk",
+    "暗証番号",
+    "验证码",
+    "recovery",
+    "backup",
+    "rescue",
+    "scratch",
+    "codes",
+)
+HINTS = (*_CARD_WORDS, *_PHRASE_WORDS, *_NUMBER_WORDS)
 # Any of the 2,048 words of BIP 39 has three to eight letters; a phrase has 12, 15, 18, 21 or 24.
 _PHRASE = re.compile(
     r"(?:(?:seed|recovery|secret|backup|wallet|mnemonic)[ _-](?:phrase|words)|mnemonic|助记词"
+    r"|fromphrase\(|wiederherstellungsphrase|wiederherstellungswörter"
     r"|助記詞|ニーモニック|니모닉|frase (?:semilla|de recuperación))"
-    r"(?:[ \t]?(?:is|ist|es|是|は|[:=：＝])|[\"'`])[\s:\"'`=是は：]{0,8}"
+    r"(?:[ \t]?(?:is|ist|lautet|es|是|は|[:=：＝])|[\"'`])[\s:\"'`=是は：]{0,8}"
     r"((?:[a-z]{3,8}[ \t,\n]{1,2}){11,23}[a-z]{3,8})(?![a-z])",
     re.IGNORECASE,
 )
@@ -50,12 +85,20 @@ def may_hold_labelled(_: str, lowered: str) -> bool:
 
 def replace_labelled(text: str, found: dict[str, int]) -> str:
     """Replaces the words of a wallet, and card numbers whose check digit holds."""
-    phrases = (
-        (*match.span(1), "wallet_phrase")
-        for match in _PHRASE.finditer(text)
-        if _PROSE.isdisjoint(match[1].lower().split())
-    )
-    text = put_marks(text, phrases, found)
+    lowered = lower(text)
+    if any(map(lowered.__contains__, _PHRASE_WORDS)):
+        phrases = (
+            (*match.span(1), "wallet_phrase")
+            for match in _PHRASE.finditer(text)
+            if _PROSE.isdisjoint(match[1].lower().split())
+        )
+        text = put_marks(text, phrases, found)
+        lowered = lower(text)
+    for kind, hints, pattern in _NUMBERS:
+        if any(map(lowered.__contains__, hints)):
+            spans = [(*match.span(1), kind) for match in pattern.finditer(lowered)]
+            text = put_marks(text, spans, found)
+            lowered = lower(text) if spans else lowered
     return put_marks(text, _cards(text), found)
 
 

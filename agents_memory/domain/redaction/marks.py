@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable
 
+from agents_memory.domain.redaction.published import is_published
+
 # The words in a mark say nothing about what stands beside it.
 MARK = r"\[redacted:[a-z_]{1,32}\]"
 _MARKS = re.compile(MARK)
@@ -28,11 +30,13 @@ def lower(text: str) -> str:
 def put_marks(text: str, spans: Iterable[tuple[int, int, str]], found: dict[str, int]) -> str:
     """Put marks over (start, end, kind) spans, which come in order and do not overlap.
 
-    Counts them in `found`; without any, the result is `text` itself.
+    Keys that manuals publish stay. Counts the marks in `found`; without any, the result is `text` itself.
     """
     parts: list[str] = []
     done = 0
     for start, end, kind in spans:
+        if is_published(text[start:end]):
+            continue
         parts += (text[done:start], f"[redacted:{kind}]")
         done = end
         found[kind] = found.get(kind, 0) + 1

@@ -10,7 +10,7 @@ from agents_memory.domain.redaction.values import (
     looks_random,
 )
 
-_CREDENTIAL_HINTS = ("authorization", "bearer", "-u")
+_CREDENTIAL_HINTS = ("authorization", "headervalue", "bearer", "-u", "-a", "@tcp(")
 HINTS = ("://", *_CREDENTIAL_HINTS)
 _URL_PASSWORD = re.compile(
     rf"://(?:{MARK}|[^\s:/@\"'<>`\[]){{0,128}}+:"
@@ -18,13 +18,20 @@ _URL_PASSWORD = re.compile(
     r"|(?![0-9]{1,5}[/?#])[^\s\"'<>`@]{1,256}+)(?=@[^\s@])"
 )
 _AUTHORIZATION = re.compile(
-    r"authorization[\"'\\]{0,3}\s{0,4}[:=]\s{0,4}[\"'\\]{0,3}"
-    r"(?:bearer|basic|token|apikey|digest)[ \t]{1,4}([^\s\"'\\,;<>]{8,}+)"
+    r"(?:authorization[\"'\\]{0,3}"
+    r"(?:(?:\s{0,4}[:=]\s{0,4}|[ \t]{1,4}(?=[\"'])|,[ \t])[\"'\\]{0,3}(?:bearer|basic|token|apikey|digest)"
+    r"|\s{0,4}[:=]\s{0,4}[\"'\\]{0,3}(?!new)[a-z][a-z0-9-]{2,15})[ \t]{1,4}"
+    r"|headervalue\([\"'][a-z]{2,12}[\"'],[ \t]?[\"'])"
+    r"([^\s\"'\\,;<>(]{8,}+)(?!\()"
 )
 _BEARER = re.compile(r"(?<![a-z])bearer[ \t]{1,4}([a-z0-9._~+/=-]{16,}+)")
-_USER_OPTION = re.compile(r"(?<![a-z0-9-])(?:-u|--user)[ =][\"']?[^\s:\"']{1,64}+:([^\s\"']{4,}+)")
+_USER_OPTION = re.compile(
+    r"(?<![a-z0-9-])(?:-u|-a|--user|--auth)[ =][\"']?[^\s:\"',]{1,64}+[:,](?!//)([^\s\"']{4,}+)"
+)
 
 
+# The data source name of a driver in Go.
+_SOURCE = re.compile(r"[\w.-]{1,64}:([^\s\"'`@]{4,128}+)@tcp\(")
 # What takes `-u` for something else, and a colon after it.
 _USER_OF_FILES = re.compile(r"\b(?:rsync|cp|docker|podman|tar|chown|scp|sort|git|pip)\b")
 # A token alone stands for the user.
@@ -63,15 +70,18 @@ def replace_credentials(text: str, found: dict[str, int]) -> str:
     lowered = lower(text)
     for pattern, hint, kind in (
         (_AUTHORIZATION, "authorization", "authorization"),
+        (_AUTHORIZATION, "headervalue", "authorization"),
+        (_SOURCE, "@tcp(", "password"),
         (_BEARER, "bearer", "authorization"),
         (_USER_OPTION, "-u", "password"),
+        (_USER_OPTION, "-a", "password"),
     ):
         if hint in lowered:
             spans = (
                 (*match.span(1), kind)
                 for match in pattern.finditer(lowered)
                 if _is_credential(text[slice(*match.span(1))])
-                and not (hint == "-u" and _USER_OF_FILES.search(lowered, *_line(lowered, match)))
+                and not (hint[0] == "-" and _USER_OF_FILES.search(lowered, *_line(lowered, match)))
             )
             text = put_marks(text, spans, found)
             lowered = lower(text)

@@ -13,22 +13,31 @@ from agents_memory.domain.redaction.values import STRONG, is_strong_key, is_stro
 # Names of languages in which a word of their own, if any, stands between name and value.
 _OTHERS = (
     "şifre|parola|lösenord(?:et)?|adgangskode(?:n)?|kodeord(?:et)?|passord(?:et)?|salasana|heslo"
-    "|jelsz(?:ó|ava?m?)|kata sandi|mật khẩu|รหัสผ่าน|κωδικός|كلمة المرور|كلمة السر|סיסמ[הא]"
-    "|رمز عبور|گذرواژه|पासवर्ड"
+    "|jelsz(?:ó|ava?m?)|kata sandi|mật khẩu|รหัสผ่าน|κωδικός(?: πρόσβασης)?|كلمة المرور|كلمة السر|סיסמ[הא]"
+    "|رمز عبور|گذرواژه|पासवर्ड|lozink[aeu]|slaptažodis|parole|парола|sandi(?:nya)?|비번|geslo"
+    "|slaptažodį|parool"
 )
 _PASSWORDS = (
     "password|passphrase|passcode|passwd|passwort|kennwort|contraseña|clave|senha|mot de passe"
-    "|wachtwoord|hasło|пароль|密码|密碼|口令|パスワード|暗証番号|비밀번호"
+    "|wachtwoord|hasło|пароль|mdp(?![a-z0-9_])|密码|密碼|口令|パスワード|暗証番号|비밀번호"
     f"|{_OTHERS}"
     "|p(?<![a-z0-9_.-]p)(?:wd?|ass)(?![a-z0-9_-])"
 )
+_OF_API = "(?: de| da)? (?:api|secr[eè]t[ae]?)"
 _KEYS = (
     "api[-_ ]?(?:key|token|schlüssel|キー|密钥)|access[-_ ]?key|secret[-_ ]?key|private[-_ ]?key"
     "|license[-_ ]?key|secret|token|schlüssel|geheimnis|llave de (?:api|acceso)"
+    f"|clé{_OF_API}|chave{_OF_API}|clave{_OF_API}|chiave{_OF_API}|klucz{_OF_API}|ключ(?: api)?"
+    "|activation[-_ ]key|product[-_ ]key|registration[-_ ]key|recovery[-_ ]key|wep[-_ ]key"
+    "|unseal[-_ ]key(?: [0-9]{1,2})?|encryption[-_ ]key|signing[-_ ]key|токен|api 키"
     "|密钥|密鑰|秘钥|令牌|トークン|秘密鍵|シークレットキー|アクセスキー|토큰"
 )
-_PAIRS = "credentials?|zugangsdaten|login|logins|anmeldedaten|credenciales|identifiants|账号|帳號"
+_PAIRS = (
+    "credentials?|creds|zugang|accesso|acceso|accès|доступ|zugangsdaten|logins?|anmeldedaten"
+    "|credenciales|identifiants|账号|帳號|log(?:ged)? ?in (?:with|as|using)"
+)
 _PAIR_HINTS = (
+    *("creds", "zugang", "acces", "accès", "доступ"),
     *("credential", "credencial", "zugangs", "login", "anmelde", "identifiants", "账号", "帳號"),
 )
 # One of these is in a word of each of those.
@@ -37,7 +46,9 @@ HINTS = (
     *("wachtwoord", "пароль", "密", "口令", "パスワード", "暗証", "비밀번호", "secret", "token"),
     *("key", "schlüssel", "geheimnis", "秘", "令牌", "トークン", "キー", "토큰", *_PAIR_HINTS),
     *("şifre", "parola", "lösenord", "adgangskode", "kodeord", "salasana", "heslo", "jelsz"),
-    *("sandi", "khẩu", "รหัสผ่าน", "κωδικ", "كلمة", "סיסמ", "رمز", "گذرواژه", "पासवर्ड"),
+    *("sandi", "khẩu", "รหัสผ่าน", "κωδικ", "كلمة", "סיסמ", "رمز", "گذرواژه", "पासवर्ड", "lozink"),
+    *("slaptaž", "parole", "парола", "비번", "geslo", "parool", "mdp", "clé", "chave", "chiave"),
+    *("klucz", "ключ", "токен", "키"),
 )
 _CALLS = ("(", "[", "{")
 _CJK = "\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff00-\uffef"
@@ -52,13 +63,15 @@ _LINK = re.compile(
     r"(?![ \t]{1,2}(?:managers?|generator|vault|store|storage|safe|app|tool|library|hash(?:er|ing)?"
     r"|policy|field|column|provider|plugin|backend|database|service|server|limit|bucket)\b)"
     r"(?:[ \t]{0,2}\([\w .,/-]{1,24}\))?"
-    r"(?:(?:[ \t]{1,2}[\w'’-]{1,20}+){0,5}?(?:[ \t]{0,2}[:=：＝]\s{0,8}"
+    r"(?:(?:[ \t]{1,2}[\w'’@.-]{1,40}+){0,5}?(?:[ \t]{0,2}[:=：＝][*_]{0,2}\s{0,8}"
     r"|[ \t]{1,2}(?:is|was|be|to|into|now|ist|war|lautet|auf|zu|heißt|es|era|por|a|é|è|est|это)"
     r":?[ \t]{1,2})"
     rf"|(?:[ \t]?[{_CJK}]){{1,10}}[ \t:]{{0,3}}){_OPENING}{_VALUE}"
 )
+# `for the server`
+_OF = r"(?:[ \t](?:от|для|к|for|für|to|de|del|do|da|di|per|voor|od|pour)(?:[ \t]\w{1,16}){1,2}?)?"
 _BESIDE = re.compile(
-    rf"(?:[ \t]{{1,2}}|(?<=[{_CJK}\u0e00-\u0e7f])(?:คือ)?[ \t]?"
+    rf"{_OF}(?:[ \t]{{1,2}}|(?<=[{_CJK}\u0e00-\u0e7f])(?:คือ)?[ \t]?"
     rf"|[ \t]{{0,2}}(?:->|→|⇒|–|—|[ \t]-[ \t])[ \t]{{0,2}})"
     rf"{_OPENING}{_VALUE}"
 )
@@ -67,14 +80,22 @@ _BESIDE_OTHERS = re.compile(
     r"(?:(?:è|är|er|on|je|este|adalah|là|είναι|هي|هو|היא|הוא|است|है|[:=–—-])[ \t]{1,2})?"
     rf"{_OPENING}{_VALUE}"
 )
+# As long as a digest, but said to be a token.
+_HEX = re.compile("[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
 # The end of a value is nearer to its name.
 _FAR = 400
 _OTHER = re.compile(_OTHERS)
 # `with password …`, `…, password …`: what follows is one.
 _TOLD = re.compile(r"(?:[,/，]|(?<!\w)(?:with|and|mit|und|con|y|avec|et))[ \t](?:la[ \t])?\Z")
+# What a password was changed to stands behind what it was.
+_CHANGED = re.compile(
+    rf"[^\n]{{0,40}}? (?:from|von|de|с|\[old\]) {_OPENING}{_VALUE}"
+    rf"[\"'`*]{{0,3}} (?:to|auf|zu|a|à|para|на|=> \[new\]|->) {_OPENING}{_VALUE}"
+)
 _PAIR = re.compile(
-    rf"(?:{_PAIRS})[ \t]{{0,2}}(?:[:=：]|is|are|sind|lauten|son)?[ \t]{{0,2}}[`\"']?"
-    rf"[\w.@+-]{{2,64}}[ \t]{{0,2}}[/:|,][ \t]{{0,2}}{_OPENING}{_VALUE}"
+    rf"(?:{_PAIRS})[ \t]{{0,2}}(?:(?:for|to|für|zum|de) (?:\w{{1,16}} ){{0,2}}?\w{{1,16}}[ \t]?)?"
+    rf"(?:[:=：]|is|are|sind|lauten|son|->|→)?[ \t]{{0,2}}[`\"']?"
+    rf"[\w.@+-]{{2,64}}[ \t]{{0,2}}(?:[/:|,]|and|und)[ \t]{{0,2}}{_OPENING}{_VALUE}"
 )
 
 
@@ -96,7 +117,7 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
             continue
         if password and is_strong_password(value, beside=beside):
             kind = "password"
-        elif is_strong_key(value):
+        elif is_strong_key(value) or (not password and _HEX.fullmatch(value)):
             kind = "secret"
         else:
             continue
@@ -117,6 +138,9 @@ def _candidates(lowered: str) -> Iterator[tuple[int, int, bool, bool]]:
         if strong.start() > name.end() + _FAR:
             continue
         password = _PASSWORD.match(name.string, name.start()) is not None
+        if password and (change := _CHANGED.match(lowered, name.end())):
+            yield *change.span(1), True, False
+            yield *change.span(2), True, False
         links = ((_LINK, False), (_BESIDE, True), (_BESIDE_OTHERS, True))
         for link, beside in links if _OTHER.match(lowered, name.start()) else links[:2]:
             if value := link.match(lowered, name.end()):

@@ -37,16 +37,42 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
         "api_key",
         "glsa_ dop_v1_ doo_v1_ shpat_ shpca_ shppa_ shpss_ lin_api_ ntn_ figd_ sbp_ sb_secret_ "
         "r8_ pplx- nvapi- tvly- pcsk_ lsv2_pt_ lsv2_sk_ dckr_pat_ dckr_oat_ rubygems_ "
-        "tskey- dp.pt. dp.st. PMAK- sntrys_ sntryu_ NRAK- ATATT3 pscale_tkn_ "
-        "pscale_oauth_ pscale_pw_ bkua_ sqp_ sqa_ squ_ nfp_ fo1_ rdme_ "
-        "xkeysib- shippo_live_ tgp_v1_ EZAK EZTK NRRA- HRKU- ATCTT3 ATBB dt0c01. glc_ "
-        "duffel_live_ p8e- ops_eyJ sq0atp- sq0csp-",
+        "tskey- dp.pt. dp.st. dp.sa. dp.ct. PMAK- sntrys_ sntryu_ NRAK- NRII- NRJS- ATATT3 ATTA "
+        "pscale_tkn_ pscale_oauth_ pscale_pw_ bkua_ sqp_ sqa_ squ_ nfp_ fo1_ rdme_ "
+        "xkeysib- xsmtpsib- shippo_live_ tgp_v1_ EZAK EZTK NRRA- HRKU- ATCTT3 ATBB glc_ "
+        "duffel_live_ p8e- ops_eyJ sq0atp- sq0csp- CLOJARS_ dnkey- FLWSECK- FLWSECK_TEST- fio-u- "
+        "tk-us- sm_pat_ sm_sat_ CCIPAT_ pdl_live_apikey_ pdl_sdbx_apikey_ polar_oat_ hcaik_ "
+        "wandb_v1_ ctx7sk- sk-kimi- sk-cp- AQVN api_org_ apify_api_ AstraCS:",
         rf"(?=[A-Za-z_-]{{0,24}}[0-9]){_B}{{20,}}",
     ),
+    ("password", "npg_", rf"(?=[A-Za-z]{{0,16}}[0-9]){_A}{{10,20}}(?!{_B})"),
+    ("mapbox_token", "sk.eyJ", rf"{_B}{{20,}}\.{_B}{{20,}}"),
+    (
+        "api_key",
+        "fm1_ fm2_ fm1r_ fm1a_",
+        r"[A-Za-z0-9+/_=-]{20,}(?:,fm[12]\w?_[A-Za-z0-9+/_=-]{20,})*",
+    ),
+    ("api_key", "dt0c01. dt0s01. dt0s02.", r"[A-Z0-9]{8,24}(?:\.[A-Z0-9]{32,64})?"),
+    ("api_key", "sdk- api- mob-", r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![\w-])"),
+    ("api_key", "oauth:", r"[a-z0-9]{30}(?![\w-])"),
+    ("google_key", "1//", rf"0{_B}{{38,}}"),
+    ("openshift_token", "sha256~", rf"{_B}{{43}}(?!{_B})"),
+    ("api_key", "pat-na1- pat-eu1-", r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"),
+    (
+        "api_key",
+        "access-sandbox- access-production- access-development-",
+        r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}",
+    ),
+    ("api_key", "API-", r"(?=[A-Z]{0,26}[0-9])[A-Z0-9]{25,36}(?![A-Za-z0-9_-])"),
+    ("api_key", "re_", rf"(?=[A-Za-z]{{0,16}}[0-9]){_A}{{8,12}}_{_A}{{16,30}}(?!{_B})"),
+    ("api_key", "sk_", r"[0-9a-f]{40,64}(?![A-Za-z0-9_-])"),
+    ("api_key", "sl.", rf"(?=[A-Za-z_-]{{0,24}}[0-9]){_B}{{100,}}"),
+    ("api_key", "AAAAAAAAAAAAAAAAAAAA", r"(?=[A-Za-z0-9]{0,80}%)[A-Za-z0-9%]{60,110}(?![\w%+/])"),
     # Prefixes that words begin with, too: what follows is of one piece.
     (
         "api_key",
-        "gsk_ csk- lip_ jina_ fc- key- pul- rpa_ phx_",
+        "gsk_ csk- lip_ jina_ fc- key- pul- rpa_ phx_ phs_ ico- tfp_ mlsn. napi_ xau_ dbtc_ dbtu_ "
+        "e2b_ crsr_ vck_ vcp_ pnu_ aio_ rnd_ fw_ lf_sk_ tr_prod_ tr_dev_ sk_prod_ sk_dev_",
         rf"(?=[A-Za-z]{{0,24}}[0-9]){_A}{{20,}}(?![A-Za-z0-9_-])",
     ),
     ("api_key", "dapi", r"[0-9a-f]{32}(?:-[0-9])?(?![A-Za-z0-9_-])"),
@@ -71,13 +97,30 @@ _SHAPED: tuple[tuple[str, str, str], ...] = (
     ("api_key", "pat", rf"(?<!{_A})pat{_A}{{14}}\.[0-9a-f]{{64}}"),
     ("api_key", "-us", rf"(?<!{_A})[0-9a-f]{{32}}-us[0-9]{{1,2}}(?![0-9])"),
     ("api_key", "EAAA", rf"(?<!{_A})EAAA{_B}{{50,80}}"),
-    ("telegram_token", ":AA", r"(?<![0-9A-Za-z])[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}"),
+    ("telegram_token", ":AA", r"(?:(?<![0-9A-Za-z])|(?<=bot))[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}"),
     ("discord_token", ".", rf"(?<!{_A})[MNO]{_B}{{23,27}}\.{_B}{{6}}\.{_B}{{27,40}}"),
     (
         "github_token",
         "gh",
         rf"(?<!{_A})gh[opsu]_(?={_A}{{10,32}}[ \t]?\\?\r?\n)"
         rf"(?:{_A}(?:[ \t]?\\?\r?\n[ \t>]{{0,8}})?){{36}}(?!{_A})",
+    ),
+    ("api_key", ":APA91", rf"(?<!{_A})AAAA[A-Za-z0-9_-]{{7}}:APA91{_B}{{100,}}"),
+    ("api_key", "_mmk", rf"(?<!{_A}){_A}{{6}}_{_A}{{29}}_mmk"),
+    ("api_key", ".", rf"(?<!{_A})[0-9a-f]{{32}}\.(?=[a-z0-9]{{0,15}}[A-Z]){_A}{{16}}(?!{_B})"),
+    ("azure_secret", "JQQJ99", rf"(?<!{_A}){_A}{{40,60}}JQQJ99{_A}{{20,30}}(?!{_A})"),
+    ("api_key", "/", r"(?<![\w/])[12]/[0-9]{10,20}(?:/[0-9]{10,20})?:[0-9a-f]{32}(?![\w])"),
+    *(
+        ("wallet_key", start, rf"(?<!{_A}){start}[1-9A-HJ-NP-Za-km-z]{{{length}}}(?!{_A})")
+        for start, length in (("5", 50), ("K", 51), ("L", 51))
+    ),
+    *(
+        (
+            "api_key",
+            start,
+            rf"(?<![A-Za-z0-9+/=_-]){start}(?=[A-Za-z]{{0,24}}[0-9]){_A}{{{least},}}(?![\w+/-])",
+        )
+        for start, least in (("EAA", 80), ("IGQ", 80), ("BSA", 25), ("ATTA", 60))
     ),
     ("webhook", "hooks.slack.com/", r"(?<=hooks\.slack\.com/)[a-z]{1,12}/[A-Za-z0-9/]{20,}"),
     ("webhook", "/api/webhooks/", rf"(?<=/api/webhooks/)[0-9]{{10,25}}/{_B}{{20,}}"),
@@ -94,9 +137,10 @@ def _compiled() -> Iterator[tuple[str, tuple[str, ...], re.Pattern[str]]]:
 
 
 _TOKENS = tuple(_compiled())
-# The secret half of a pair: 40 characters beside the id.
-_AWS_SECRET = re.compile(
-    r"[\"']?\s{0,2}[,/|:;\s]\s{0,2}[\"']?([A-Za-z0-9+/]{40})(?![A-Za-z0-9+/=])"
+# The secret half of a pair: 30 to 40 characters beside the id.
+_PAIRED = ("LTAI", "AKID")
+_PAIR_SECRET = re.compile(
+    r"[\"']?\s{0,2}[,/|:;\s]\s{0,2}[\"']?([A-Za-z0-9+/]{30,40})(?![A-Za-z0-9+/=])"
 )
 # A key that a terminal, a shell or a mail broke goes on at the beginning of the next line.
 _CONTINUED = re.compile(
@@ -141,6 +185,7 @@ def _spans(pattern: re.Pattern[str], kind: str, text: str) -> Iterator[tuple[int
         rest = _CONTINUED.match(text, token.end()) if kind != "aws_key" else None
         end = rest.end() if rest and is_strong_key(rest[1]) else token.end()
         yield token.start(), end, kind
-        secret = _AWS_SECRET.match(text, end) if kind == "aws_key" else None
+        pair = kind == "aws_key" or token[0].startswith(_PAIRED)
+        secret = _PAIR_SECRET.match(text, end) if pair else None
         if secret and is_mixed(secret[1]):
             yield *secret.span(1), "secret"

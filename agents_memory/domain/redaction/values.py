@@ -15,7 +15,7 @@ _PLACEHOLDERS = frozenset(_PLACEHOLDER_WORDS.split())
 _REFERENCE = re.compile(
     r"\$[({]|\$[A-Za-z_]+\Z|\$[A-Z_][A-Z0-9_]*\Z|%[({s]|%[A-Za-z_]+%|#\{|\{\{|\{[A-Za-z_.]+\}|<|\*|•"
     r"|process\.env|import\.meta|os\.environ|os\.getenv|getenv|environ|env[.\[(]|secrets?\."
-    r"|vault:|op://|ssm:|arn:|vars?\.|config\.|settings\.|self\.|this\.|args\."
+    r"|\[[A-Za-z_ ]{3,24}\]\Z|vault:|op://|ssm:|arn:|vars?\.|config\.|settings\.|self\.|this\.|args\."
 )
 _STANDS_FOR = re.compile(
     r"\A(?:your|the|some|an?|insert|enter|put|replace|paste|change)[-_ ]|\[redacted"
@@ -32,6 +32,22 @@ def is_placeholder(value: str) -> bool:
         or len(set(lowered)) <= 2
         or _REFERENCE.match(value) is not None
         or _STANDS_FOR.search(lowered) is not None
+    )
+
+
+# Masks and what manuals write.
+_MANUAL = re.compile(r"(?i)your|example|placeholder|x{3}|\A(?:p+a+s+s+(?:wor[dt])?|secret)\Z")
+_OPTION_OR_PATH = re.compile(r"[-$<{\[(%#|&;>/~.]|[A-Za-z]:[\\/]|\w+://")
+
+
+def is_given(value: str) -> bool:
+    """Whether it can be the secret where nothing but a secret stands: no reference, no path."""
+    return (
+        4 <= len(value) <= _MAX_WORD
+        and not is_placeholder(value)
+        and _MANUAL.search(value) is None
+        and _OPTION_OR_PATH.match(value) is None
+        and any(map(str.isalnum, value))
     )
 
 
@@ -84,7 +100,7 @@ def looks_random(value: str) -> bool:
 _CODE_OR_ID = re.compile(
     r"[0-9a-fA-F]{7,}\Z|0x[0-9a-fA-F]+\Z"
     r"|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
-    r"|[vV]?[0-9]+(?:[.:][0-9]+)+|[0-9]{2,4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]+[a-zA-Z%]{1,3}\Z"
+    r"|[vV]?[0-9]+(?:[.:][0-9]+)+|[\w./-]+:[vV]?[0-9]+[0-9.]*\Z|[0-9]{2,4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]+[a-zA-Z%]{1,3}\Z"
     r"|(?-i:(?:password|passwd|pass|token|secret|key|user|auth)(?:[A-Z][a-z]+)+[0-9]?)\Z"
     r"|(?-i:[0-9]{1,3}[+-]{0,2}[a-z]+)\Z"
     r"|(?:sha|md|aes|rsa|hmac|utf|iso|rfc|http|oauth|argon|pbkdf|base|ed|x|hs|rs|es|tls)-?[0-9]"
@@ -97,6 +113,7 @@ TYPE_OF_KEY = re.compile(
     r"[A-Za-z0-9](?:Private|Public|Secret|Access|Api)Key(?![0-9a-z])|KeyTypes?\b"
 )
 # Capitals and small letters beyond those of hexadecimal numbers and dates, and nothing that joins.
+_CASES = re.compile(r"(?=[^G-SU-Y]*[G-SU-Y])(?=[^g-z]*[g-z])[^/()]+\Z")
 _MIXED = re.compile(r"(?=[^G-SU-Y]*[G-SU-Y])(?=[^g-z]*[g-z])[^=/:()]+")
 
 
@@ -104,7 +121,8 @@ def is_code_or_id(value: str) -> bool:
     """Whether a word can be a hash, a number, a date, an address, a path or a piece of code."""
     if TYPE_OF_KEY.search(value):
         return True
-    if len(value) >= 10 and 5 * runs(value) >= 2 * len(value) and _MIXED.fullmatch(value):
+    mixture = runs(value) / len(value) if len(value) >= 10 else 0
+    if (mixture >= 0.4 and _MIXED.fullmatch(value)) or (mixture >= 0.6 and _CASES.match(value)):
         return False
     return _CODE_OR_ID.match(value) is not None or value.count("_") > 2
 

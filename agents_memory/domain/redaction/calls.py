@@ -1,0 +1,99 @@
+"""Secrets among the arguments of calls, and in rows of SQL: by where they stand, without a name."""
+
+import re
+from collections.abc import Iterator
+
+from agents_memory.domain.redaction.marks import lower, put_marks
+from agents_memory.domain.redaction.values import is_code_or_id, is_strong_key, is_strong_password
+
+# Who signs in takes a password, who signs or enciphers takes a key.
+_SIGN_IN = (
+    "login|authenticate|basic_?auth|httpbasicauth|digestauth|setbasicauth|setcredentials"
+    "|usernamepassword\\w{0,24}|networkcredential|passwordauthentication|passwordcredentials?"
+    "|dbi->connect|mysqli(?:_connect|_real_connect)?|pdo|pg_connect|getconnection|wifi\\.begin"
+    "|wifimulti\\.addap|mqtt\\w{0,12}\\.connect|client\\.connect|username_pw_set|ftp\\w{0,8}"
+    "|new-object pscredential|pscredential|auth ?="
+)
+_CIPHER = (
+    "hmac(?:\\.new)?|createhmac|fernet|sign|from_key|privatekeytoaccount|wallet|jwt\\.(?:sign|encode|decode|verify)|jwtverify"
+    "|aes\\w{0,8}(?:\\.new)?|createcipheriv|secretkeyspec|hmac256|hmac512|signwith|setsigningkey"
+    "|telebot|bot|openai|anthropic|client\\w{0,8}|stripe|setapikey|set_api_key"
+)
+_CALL = re.compile(rf"(?<![a-z0-9])(?:({_SIGN_IN})|({_CIPHER}))[ \t]?\(")
+_ARGUMENT = re.compile(r"(?:\"([^\"\n\\]{6,256}+)\"|'([^'\n\\]{6,256}+)'|`([^`\n\\]{6,256}+)`)")
+_HEX = re.compile(r"(?:0x)?[0-9a-f]{40,128}|[0-9a-f]{32}")
+# An application's password at Google.
+_APP = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
+# A field of a form that is filled in.
+_TYPED = re.compile(
+    r"passw[^\n()]{0,40}[\"']\)?(?:\)\.(?:send_?keys|fill|type|setvalue|set)\(|, ?)[\"']([^\"'\n\\]{6,64}+)"
+)
+_MOST_CHARS = 240
+# `INSERT INTO users (name, password) VALUES ('mara', '…')`
+_ROWS = re.compile(r"\(([^()]{0,200}?passw[^()]{0,200})\)\s{0,8}values\s{0,8}(?=\()")
+HINTS = (
+    *(
+        "login",
+        "auth",
+        "credential",
+        "mysqli",
+        "sign(",
+        "from_key",
+        "privatekeyto",
+        "wallet",
+        "pdo",
+        "pg_connect",
+        "getconnection",
+        "wifi",
+    ),
+    *("connect", "username_pw_set", "usernamepassword", "ftp", "hmac", "fernet", "jwt", "aes"),
+    *("createcipher", "secretkeyspec", "signwith", "signingkey", "bot", "openai", "anthropic"),
+    *("client", "stripe", "apikey", "api_key", "passw"),
+)
+
+
+def may_hold_calls(word: str, lowered: str) -> bool:
+    """Whether the word can be of a call that takes a secret, or of a row with one."""
+    return ("(" in word or ")" in word) and any(map(lowered.__contains__, HINTS))
+
+
+def replace_calls(text: str, found: dict[str, int]) -> str:
+    """Replaces arguments in quotes that look like secrets, where a call takes one."""
+    if "(" not in text:
+        return text
+    typed = (
+        (*match.span(1), "password")
+        for match in _TYPED.finditer(lower(text))
+        if is_strong_password(text[slice(*match.span(1))], beside=True)
+    )
+    return put_marks(text := put_marks(text, typed, found), _spans(text), found)
+
+
+def _spans(text: str) -> Iterator[tuple[int, int, str]]:
+    lowered, done = lower(text), 0
+    starts = [(call.end(), call[1] is not None) for call in _CALL.finditer(lowered)]
+    if "values" in lowered:
+        starts += [(row.end() + 1, True) for row in _ROWS.finditer(lowered)]
+    for start, password in sorted(starts):
+        end = _closing(text, start)
+        for argument in _ARGUMENT.finditer(text, max(start, done), end):
+            at = argument.lastindex or 0
+            value = argument[at]
+            if (not password and _HEX.fullmatch(value)) or _APP.fullmatch(value):
+                done = argument.end()
+                yield *argument.span(at), "secret"
+            elif (is_strong_key(value) or is_strong_password(value, beside=not password)) and not (
+                is_code_or_id(value) or " " in value
+            ):
+                done = argument.end()
+                yield *argument.span(at), "password" if password else "secret"
+
+
+def _closing(text: str, start: int) -> int:
+    """Where the call that is open at `start` closes, or its line ends after a while."""
+    depth = 1
+    for at in range(start, min(len(text), start + _MOST_CHARS)):
+        depth += (text[at] in "([{") - (text[at] in ")]}")
+        if not depth:
+            return at
+    return min(len(text), start + _MOST_CHARS)
