@@ -83,6 +83,9 @@ def _any_hint() -> re.Pattern[str]:
 
 _ANY_HINT = _any_hint()
 _TOKENS = 1 << [replace for _, replace in _RULES].index(tokens.replace_tokens)
+_SPOKEN = 1 << [replace for _, replace in _RULES].index(spoken.replace_spoken)
+# Of a word that rules may take for a value, whatever names it.
+_VALUE = 1 << len(_RULES)
 _LARGE_CHARS = 10_000
 _KEPT_WORDS = 32_768
 _MAX_KEPT_CHARS = 32
@@ -101,6 +104,8 @@ class _Suspicions(dict[str, int]):
             found = sum(may_hold(word, lowered) << at for at, (may_hold, _) in enumerate(_RULES))
         elif len(word) >= tokens.SHORTEST and tokens.may_hold_tokens(word, lowered):
             found = _TOKENS
+        if spoken.may_hold_value(lowered):
+            found |= _VALUE
         if len(word) <= _MAX_KEPT_CHARS:
             if len(self) >= _KEPT_WORDS:
                 self.clear()
@@ -144,7 +149,9 @@ def _replaced(text: str, found: dict[str, int]) -> str:
     """One round: each rule that may find something, in their order."""
     # Marks have no words and no word grows, so no other rule comes to be suspected midway.
     suspicions = _suspicions(text)
-    if suspicions:
+    if not suspicions & _VALUE:
+        suspicions &= ~_SPOKEN
+    if suspicions & ~_VALUE:
         for at, (_, replace) in enumerate(_RULES):
             if suspicions >> at & 1:
                 before, text = text, replace(text, found)
@@ -158,4 +165,5 @@ def _suspicions(text: str) -> int:
     text = without_marks(text)
     # A large text may consist of words that are not kept, and asking for each takes longer.
     words = text.split() if len(text) <= _LARGE_CHARS else [text]
-    return reduce(or_, map(_SUSPICIONS.__getitem__, words), 0)
+    # Most words arouse none.
+    return reduce(or_, set(map(_SUSPICIONS.__getitem__, words)), 0)

@@ -30,7 +30,7 @@ _ASCII_HINTS = tuple(filter(str.isascii, HINTS))
 _ASSIGNMENT = re.compile(
     rf"({_NOUNS})"
     r"((?:[ \t]?:[ \t]?&?[\w.<>\[\]| ]{1,24}?|[ \t][a-z]\w{0,15})[ \t]?=[ \t]?(?=[\"'])"
-    r"|[\"'`\])\\]{0,4}[ \t]{0,24}(?:=>|:=|[!=]==?|[:=：＝])[ \t\u200b-\u200f\ufeff]{0,8}"
+    r"|[\"'`\])\\]{0,8}(?:[ \t]\[[\w *]{0,24}\])?[ \t]{0,24}(?:=>|:=|[!=]==?|[:=：＝]|%3d)[ \t\u200b-\u200f\ufeff]{0,8}"
     r"(?:[rubn]{1,2}(?=[\"']))?"
     r"|[ \t]?\([ \t]?(?=[\"'])"
     r"|[ \t]{0,2}(?:是|为|為|は|는|은)[ \t]{0,2}[:：]?[ \t]{0,2}"
@@ -38,7 +38,7 @@ _ASSIGNMENT = re.compile(
     # Terraform declares a variable, and what it is if nobody says.
     r"|\"[ \t]?\{\s{1,8}(?:[a-z]{2,12}[ \t]{0,8}=[^\n]{0,80}\n\s{0,8}){0,3}default"
     r"[ \t]{0,8}=[ \t](?=\")"
-    r"|[\"'](?:[ \t]{1,4}value=|[ \t]?,[ \t]{0,16}(?:default=)?)(?=[\"'])|[ \t]?,[ \t]{0,16}default=(?=[\"'])"
+    r"|(?:[\w.-]{1,64})?[\"'](?:[ \t]{1,4}value=|[ \t]?,[ \t]{0,16}(?:default=)?)(?=\\{0,3}[\"'])|[ \t]?,[ \t]{0,16}default=(?=[\"'])"
     # Elements and cells of XML and HTML.
     r"|[\"']?>(?:\s{0,40}<plaintext>\w{1,8}</plaintext>)?\s{0,40}(?:<value>)?(?=[^<>\s]{4,128}</)"
     r"|</(?:td|th|dt|b|strong)>\s{0,16}(?:</?\w{1,6}>\s{0,16}){0,2}<(?:td|dd|code)>(?=[^<>\s]{4,128}</)"
@@ -49,7 +49,7 @@ _GIVES = (":", "=", "：", "＝", "是", "为", "為", "は", "는", "은", "is"
 _OF_PATTERNS = ("[", "(", "^", "/^")
 _NAME_CHARACTERS = string.ascii_letters + string.digits + "_.-"
 _VALUE = (
-    r"\\?\"([^\"\\\n]{1,MAX}+)|\\?'([^'\\\n]{1,MAX}+)|`([^`\n]{1,MAX}+)"
+    r"\\{0,7}\"(?:\\{1,7}\")?([^\"\\\n]{1,MAX}+)|\\{0,7}'([^'\\\n]{1,MAX}+)|`([^`\n]{1,MAX}+)"
     # Letters of alphabets belong to a value; prose in Chinese or Korean goes on right after it.
     r"|((?:[^\s\"'`<>(){}\[\],;&\\\u0080-\U0010ffff]|[\u00c0-\u024f\u0370-\u052f]){1,MAX}+)"
 )
@@ -58,9 +58,10 @@ _REST = re.compile(r"[&;,](?=\S)[^\s\"'`<>]*")
 # The head tells what a value is. Values may overlap, so only the head is read for each.
 _VALUE_HEAD = re.compile(_VALUE.replace("MAX", "128"))
 _VALUE_WHOLE = re.compile(_VALUE.replace("MAX", ""))
+_SPOKEN = re.compile(r"(?i)\b(access|secret|api|private|signing|encryption|account)[ ]\Z")
 _SECRET_KEY_NAME = re.compile(
-    r"(?:api|access|secret|private|auth|account|logged_in|nonce|encryption|signing|master|service|shared|license|tls"
-    r"|deploy|webhook|client|storage|subscription)\Z"
+    r"(?:api|apiv?[0-9]|access|secret|private|priv|auth|account|logged_in|nonce|encryption|signing"
+    r"|master|service|shared|license|tls|deploy|webhook|client|storage|subscription|fastly|admin)\Z"
 )
 
 
@@ -118,6 +119,8 @@ def _assigned_spans(text: str) -> Iterator[tuple[int, int, str]]:
         closing = quoted and _closes(text, match, head[0])
         if closing or (marked and in_mark(text, match.start())):
             continue
+        if not prefix and (spoken := _SPOKEN.search(before)):
+            prefix = spoken[1] + "_"
         name = prefix + text[slice(*match.span(1))]
         value, after = head[head.lastindex or 0], text[head.end() : head.end() + 1]
         kind = _secret_kind(_Assigned(name, match[1], match[2], value, after, quoted))
@@ -156,7 +159,7 @@ def _secret_kind(assigned: _Assigned) -> str | None:
     if noun.startswith("key") and not (_SECRET_KEY_NAME.search(prefix) or assigned.environment):
         return None
     if noun == "pass" and not (
-        assigned.name.lower().endswith("_pass")
+        assigned.name.endswith(("_pass", "_PASS", "Pass"))
         or assigned.environment
         or assigned.option
         or ">" in assigned.separator
@@ -179,6 +182,8 @@ def _secret_kind(assigned: _Assigned) -> str | None:
     if "==" in assigned.separator:
         known = is_strong_key(value) or (password and is_strong_password(value, beside=False))
         return "secret" if assigned.quoted and known else None
+    if noun == "passphrase" and assigned.quoted and _is_phrase(value):
+        return "password"
     if password:
         return "password" if _is_password(assigned) else None
     chosen = assigned.environment and "secret" in (noun, prefix[-6:])
@@ -209,12 +214,19 @@ def _is_password(assigned: _Assigned) -> bool:
     return assigned.separator == "=" and assigned.after not in (",", ")")
 
 
+def _is_phrase(value: str) -> bool:
+    """Words picked by chance, not a sentence."""
+    words = value.lower().split()
+    return 4 <= len(words) <= 12 and _SENTENCE.isdisjoint(words) and all(map(str.isalnum, words))
+
+
 def _is_code(assigned: _Assigned) -> bool:
     """A path, a call, an index, an attribute or another name rather than a literal value."""
     if assigned.quoted:
         return _PATH.fullmatch(assigned.value) is not None
     return (
         assigned.after in ("(", "[", "{")
+        or (assigned.value.endswith("=") and assigned.after in _QUOTES)
         or _PATH.fullmatch(assigned.value) is not None
         or _ATTRIBUTE.fullmatch(assigned.value) is not None
         or _CMDLET.fullmatch(assigned.value) is not None
@@ -232,6 +244,10 @@ def _is_code(assigned: _Assigned) -> bool:
     )
 
 
+_SENTENCE = frozenset(
+    "a an the your my our is are was for of to in on and or not no enter please must be with this"
+    " key passphrase password empty use used it that if das die der ist für und bitte".split()
+)
 # Prose joins two words, seldom three.
 _PASSPHRASE = re.compile(r"\w{2,24}(?:[-_+.]\w{2,24}){2,}[.!]?")
 _WORDS_AND_NUMBER = re.compile(r"[A-Za-z]{3,}(?:[-_+][A-Za-z]{3,})+[-_+][0-9]{2,4}")

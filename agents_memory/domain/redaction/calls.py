@@ -11,19 +11,21 @@ _SIGN_IN = (
     "login|authenticate|basic_?auth|httpbasicauth|digestauth|setbasicauth|setcredentials"
     "|usernamepassword\\w{0,24}|networkcredential|passwordauthentication|passwordcredentials?"
     "|dbi->connect|mysqli(?:_connect|_real_connect)?|pdo|pg_connect|getconnection|wifi\\.begin"
-    "|wifimulti\\.addap|mqtt\\w{0,12}\\.connect|client\\.connect|username_pw_set|ftp\\w{0,8}"
+    "|wifimulti\\.addap|mqtt\\w{0,12}\\.connect|client\\.connect|connect|username_pw_set|ftp\\w{0,8}"
     "|new-object pscredential|pscredential|auth ?="
 )
 _CIPHER = (
     "hmac(?:\\.new)?|createhmac|fernet|sign|from_key|privatekeytoaccount|wallet|jwt\\.(?:sign|encode|decode|verify)|jwtverify"
     "|aes\\w{0,8}(?:\\.new)?|createcipheriv|secretkeyspec|hmac256|hmac512|signwith|setsigningkey"
-    "|telebot|bot|openai|anthropic|client\\w{0,8}|stripe|setapikey|set_api_key"
+    "|algoliasearch|twilio['\"]\\)|twilio|telebot|bot|openai|anthropic|client\\w{0,8}|stripe|setapikey|set_api_key"
 )
 _CALL = re.compile(rf"(?<![a-z0-9])(?:({_SIGN_IN})|({_CIPHER}))[ \t]?\(")
 _ARGUMENT = re.compile(r"(?:\"([^\"\n\\]{6,256}+)\"|'([^'\n\\]{6,256}+)'|`([^`\n\\]{6,256}+)`)")
 _HEX = re.compile(r"(?:0x)?[0-9a-f]{40,128}|[0-9a-f]{32}")
 # An application's password at Google.
 _APP = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
+# `ks.load(in, "…".toCharArray())`
+_CHARACTERS = re.compile(r"[\"']([^\"'\n\\]{6,128}+)[\"']\.tochararray\(\)")
 # A field of a form that is filled in.
 _TYPED = re.compile(
     r"passw[^\n()]{0,40}[\"']\)?(?:\)\.(?:send_?keys|fill|type|setvalue|set)\(|, ?)[\"']([^\"'\n\\]{6,64}+)"
@@ -48,7 +50,7 @@ HINTS = (
     ),
     *("connect", "username_pw_set", "usernamepassword", "ftp", "hmac", "fernet", "jwt", "aes"),
     *("createcipher", "secretkeyspec", "signwith", "signingkey", "bot", "openai", "anthropic"),
-    *("client", "stripe", "apikey", "api_key", "passw"),
+    *("client", "stripe", "twilio", "algolia", "tochararray", "apikey", "api_key", "passw"),
 )
 
 
@@ -63,7 +65,8 @@ def replace_calls(text: str, found: dict[str, int]) -> str:
         return text
     typed = (
         (*match.span(1), "password")
-        for match in _TYPED.finditer(lower(text))
+        for pattern in (_TYPED, _CHARACTERS)
+        for match in pattern.finditer(lower(text))
         if is_strong_password(text[slice(*match.span(1))], beside=True)
     )
     return put_marks(text := put_marks(text, typed, found), _spans(text), found)

@@ -101,6 +101,30 @@ _PLACES: tuple[_Place, ...] = (
         ("alias set", "config host"),
         re.compile(rf"\bmc (?:alias set|config host add) \S+ \S+ \S+ {_WORD}"),
     ),
+    (
+        "password",
+        ("/v ",),
+        re.compile(rf"(?i)/v \S{{0,32}}passw?\S{{0,32}} (?:/t \w{{1,16}} )?/d {_WORD}"),
+    ),
+    ("password", ("/rp",), re.compile(rf"(?i)/rp[ :]{_WORD}")),
+    (
+        "password",
+        ("]:25", "]:465", "]:587"),
+        re.compile(r"\]:(?:25|465|587)[ \t]+\S{1,80}?:()()(\S{4,128}+)"),
+    ),
+    ("password", ("+login",), re.compile(rf"\+login \S{{1,64}} {_WORD}")),
+    (
+        "password",
+        ("auth-user-pass>",),
+        re.compile(rf"<auth-user-pass>\s{{1,4}}\S{{1,64}}\s{{1,4}}{_WORD}"),
+    ),
+    (
+        "likely",
+        ("\\", "/"),
+        re.compile(
+            r"(?<![\w:/.\\-])[A-Z][\w-]{1,24}[/\\][\w.$-]{1,32}:()()([^\s'\":@]{6,64}+)(?=@| \()"
+        ),
+    ),
     ("password", ("snyk",), re.compile(rf"\bsnyk auth {_WORD}")),
     (
         "password",
@@ -131,7 +155,7 @@ _PLACES: tuple[_Place, ...] = (
         ("sqlplus", "expdp", "impdp", "sqlldr", "thin:"),
         re.compile(
             r"(?:\b(?:sqlplus(?: -\w)*|expdp|impdp|sqlldr|rman target) |jdbc:oracle:thin:)"
-            r"[\"']?[\w$#]{1,32}/()()([^\s\"'@/]{4,64}+)(?=[@\s\"']|\Z)"
+            r"[\"']?[\w$#.]{1,32}/()()([^\s\"'@/]{4,64}+)(?=[@\s\"']|\Z)"
         ),
     ),
     (
@@ -166,8 +190,10 @@ _PLACES: tuple[_Place, ...] = (
     ),
     (
         "password",
-        ("psk",),
-        re.compile(rf"\b(?:wpa_|wpa-)?psk(?:[ \t]?[=:][ \t]?|[ \t](?=[\"'])){_WORD}"),
+        ("psk", ": eap", ": xauth"),
+        re.compile(
+            rf"(?i)(?:\b(?:wpa_|wpa-)?psk(?:[ \t]?[=:][ \t]?|[ \t](?=[\"']))|: (?:eap|xauth) (?=\")){_WORD}"
+        ),
     ),
     (
         "password",

@@ -36,7 +36,7 @@ _NUMBERS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         "password",
         ("app password", "app-passw", "app passw", "application password"),
         re.compile(
-            r"app(?:lication)?[- ]?passwor[dt][^\n]{0,40}?[:= ][\"'`]?([a-z]{4}(?: [a-z]{4}){3})(?![a-z])"
+            r"app(?:lication)?[- ]?passwor[dt][^\n]{0,40}?(?:[:=]| is| ist)[ \"'`]{0,2}([a-z]{4}(?: ?[a-z]{4}){3})(?![a-z])"
         ),
     ),
     ("pin", ("pin", "puk", "暗証番号", "验证码"), _PIN),
@@ -50,6 +50,7 @@ _PHRASE_WORDS = (
     "ニーモニック",
     "니모닉",
     "frase",
+    "wiederherstellungs",
 )
 _NUMBER_WORDS = (
     "pin",
@@ -61,14 +62,15 @@ _NUMBER_WORDS = (
     "rescue",
     "scratch",
     "codes",
+    "passw",
 )
 HINTS = (*_CARD_WORDS, *_PHRASE_WORDS, *_NUMBER_WORDS)
 # Any of the 2,048 words of BIP 39 has three to eight letters; a phrase has 12, 15, 18, 21 or 24.
 _PHRASE = re.compile(
     r"(?:(?:seed|recovery|secret|backup|wallet|mnemonic)[ _-](?:phrase|words)|mnemonic|助记词"
-    r"|fromphrase\(|wiederherstellungsphrase|wiederherstellungswörter"
+    r"|fromphrase\(|wiederherstellungs(?:phrase|wörter|satz)"
     r"|助記詞|ニーモニック|니모닉|frase (?:semilla|de recuperación))"
-    r"(?:[ \t]?(?:is|ist|lautet|es|是|は|[:=：＝])|[\"'`])[\s:\"'`=是は：]{0,8}"
+    r"(?: \([^)\n]{1,30}\))?(?:[ \t]?(?:is|ist|lautet|es|是|は|[:=：＝])|[\"'`])[\s:\"'`=是は：]{0,8}"
     r"((?:[a-z]{3,8}[ \t,\n]{1,2}){11,23}[a-z]{3,8})(?![a-z])",
     re.IGNORECASE,
 )

@@ -14,17 +14,30 @@ from agents_memory.domain.redaction.values import (
 _PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (
         "secret",
-        ("sig=", "ature=", "key=", "token=", "auth=", "code=", "hmac=", "jwt=", "sid=", "sion="),
+        (
+            "sig=",
+            "ature=",
+            "key=",
+            "token=",
+            "auth=",
+            "code=",
+            "hmac=",
+            "jwt=",
+            "sid=",
+            "sion=",
+            "appid=",
+            "app_id=",
+        ),
         re.compile(
             r"[?&](?:sig|signature|x-(?:amz|goog)-(?:signature|security-token)|key|apikey|token|auth"
-            r"|code|hmac|jwt|sid|session)=([\w.~%+/=-]{16,}+)",
+            r"|code|hmac|jwt|sid|session|app_?id|app_?key|api_?key|client_secret)=([\w.~%+/=-]{16,}+)",
             re.IGNORECASE,
         ),
     ),
     (
         "secret",
-        ('auth"', 'auth\\"'),
-        re.compile(r'\b_?auth\\?" ?: ?\\?"([A-Za-z0-9+/]{16,}+={0,2})\\?"'),
+        ('auth"', 'auth\\"', "_auth="),
+        re.compile(r'(?:\b_?auth\\?" ?: ?\\?"|:_auth ?= ?"?)([A-Za-z0-9+/]{16,}+={0,2})'),
     ),
     (
         "secret",

@@ -19,8 +19,9 @@ _OTHERS = (
 )
 _PASSWORDS = (
     "password|passphrase|passcode|passwd|passwort|kennwort|contraseña|clave|senha|mot de passe"
-    "|wachtwoord|hasło|пароль|mdp(?![a-z0-9_])|密码|密碼|口令|パスワード|暗証番号|비밀번호"
+    "|wachtwoord|hasł[oa]|парол[ья]|mdp(?![a-z0-9_])|密码|密碼|口令|パスワード|暗証番号|비밀번호"
     f"|{_OTHERS}"
+    "|pasword|passwrd|passowrd|(?:wlan-|wifi-|wi-fi-)?netzwerkschlüssel|暗号化キー|セキュリティキー"
     "|p(?<![a-z0-9_.-]p)(?:wd?|ass)(?![a-z0-9_-])"
 )
 _OF_API = "(?: de| da)? (?:api|secr[eè]t[ae]?)"
@@ -42,7 +43,7 @@ _PAIR_HINTS = (
 )
 # One of these is in a word of each of those.
 HINTS = (
-    *("pass", "pw", "kennwort", "contraseñ", "clave", "llave", "senha", "hasło"),
+    *("pass", "pasw", "pw", "kennwort", "contraseñ", "clave", "llave", "senha", "hasło"),
     *("wachtwoord", "пароль", "密", "口令", "パスワード", "暗証", "비밀번호", "secret", "token"),
     *("key", "schlüssel", "geheimnis", "秘", "令牌", "トークン", "キー", "토큰", *_PAIR_HINTS),
     *("şifre", "parola", "lösenord", "adgangskode", "kodeord", "salasana", "heslo", "jelsz"),
@@ -50,11 +51,16 @@ HINTS = (
     *("slaptaž", "parole", "парола", "비번", "geslo", "parool", "mdp", "clé", "chave", "chiave"),
     *("klucz", "ключ", "токен", "키"),
 )
+_CLOSING = {")": "(", "]": "[", "}": "{"}
+# Where a list or a second clause goes on without a blank.
+_STOPS = re.compile(r"[,;|](?=[\w\[])(?![^,;|]*[!#$%&*+?^~@])")
 _CALLS = ("(", "[", "{")
+_SAYS = tuple("是为為はを:：成")
 _CJK = "\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff00-\uffef"
-_OPENING = "[*_`\"'„“”‚‘«»「『（(]{0,3}"
-_IN_VALUE = r"[^\s\"'`<>\\|,;(){}\[\]„“”‘’«»\u2026\u3000-\uffef]"
+_OPENING = "[*_`\"'„“”‚‘«»「『（(]{0,3}(?:(?<=«)[ \u00a0])?"
+_IN_VALUE = r"[^\s\"'`<>\\„“”‘’«»\u2026\u3000-\uffef]"
 _VALUE = rf"(?={_IN_VALUE}{{0,127}}[0-9!#$%&*+?^~@])({_IN_VALUE}{{6,128}}+)"
+_ANY_VALUE = re.compile(_VALUE)
 # Each begins with a letter of its own, by which they are found fast.
 _NAME = re.compile(rf"(?:{_PASSWORDS}|{_KEYS})[*_`\"')\]]{{0,3}}")
 _PASSWORD = re.compile(_PASSWORDS)
@@ -72,19 +78,24 @@ _LINK = re.compile(
 _OF = r"(?:[ \t](?:от|для|к|for|für|to|de|del|do|da|di|per|voor|od|pour)(?:[ \t]\w{1,16}){1,2}?)?"
 _BESIDE = re.compile(
     rf"{_OF}(?:[ \t]{{1,2}}|(?<=[{_CJK}\u0e00-\u0e7f])(?:คือ)?[ \t]?"
-    rf"|[ \t]{{0,2}}(?:->|→|⇒|–|—|[ \t]-[ \t])[ \t]{{0,2}})"
+    rf"|[ \t]{{0,2}}(?:->|→|⇒|👉|➡️?|–|—|[ \t]-[ \t])[ \t]{{0,2}})"
     rf"{_OPENING}{_VALUE}"
 )
 _BESIDE_OTHERS = re.compile(
-    r"[\w']{0,4}[ \t]{1,2}"
-    r"(?:(?:è|är|er|on|je|este|adalah|là|είναι|هي|هو|היא|הוא|است|है|[:=–—-])[ \t]{1,2})?"
+    r"[\w']{0,4}(?:[ \t][\w'@.-]{1,24}+){0,4}?[ \t]{1,2}"
+    r"(?:(?:to|jest|это|è|är|er|on|je|este|adalah|là|είναι|هي|هو|היא|הוא|است|है|[:=–—-])[ \t]{1,2})?"
     rf"{_OPENING}{_VALUE}"
 )
 # As long as a digest, but said to be a token.
 _HEX = re.compile("[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
 # The end of a value is nearer to its name.
 _FAR = 400
-_OTHER = re.compile(_OTHERS)
+_OTHER = re.compile(_OTHERS + "|hasł|парол")
+_PUBLIC = re.compile(
+    r"(?:public|öffentlich\w{0,2}|公開|公钥|pública?|publique|publishable|anon)[ _-]?\Z"
+)
+# A question about passwords names other things.
+_ASKS = re.compile("[怎如忘何什？?]")
 # `with password …`, `…, password …`: what follows is one.
 _TOLD = re.compile(r"(?:[,/，]|(?<!\w)(?:with|and|mit|und|con|y|avec|et))[ \t](?:la[ \t])?\Z")
 # What a password was changed to stands behind what it was.
@@ -104,6 +115,11 @@ def may_hold_spoken(_: str, lowered: str) -> bool:
     return any(map(lowered.__contains__, HINTS))
 
 
+def may_hold_value(lowered: str) -> bool:
+    """Whether the word can hold what is replaced; without such a word a text keeps all it says."""
+    return _ANY_VALUE.search(lowered) is not None
+
+
 def replace_spoken(text: str, found: dict[str, int]) -> str:
     """Replaces what a sentence says to be a password or a key, if it can be nothing else."""
     return put_marks(text, _spans(text), found)
@@ -112,7 +128,7 @@ def replace_spoken(text: str, found: dict[str, int]) -> str:
 def _spans(text: str) -> Iterator[tuple[int, int, str]]:
     lowered, done = lower(text), 0
     for start, end, password, beside in sorted((*_candidates(lowered), *_pairs(lowered))):
-        value = text[start:end].rstrip(".:*_`")
+        value = _whole(text[start:end])
         if start < done or text[start + len(value) : start + len(value) + 1] in _CALLS:
             continue
         if password and is_strong_password(value, beside=beside):
@@ -123,6 +139,17 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
             continue
         done = start + len(value)
         yield start, done, kind
+
+
+def _whole(value: str) -> str:
+    """Without what follows a value in a sentence."""
+    parts = _STOPS.split(value, maxsplit=1)
+    value = parts[0] if len(parts[0]) >= 6 else value
+    while value and (
+        value[-1] in ".:,;*_`|" or (value[-1] in _CLOSING and _CLOSING[value[-1]] not in value)
+    ):
+        value = value[:-1]
+    return value
 
 
 def _candidates(lowered: str) -> Iterator[tuple[int, int, bool, bool]]:
@@ -137,6 +164,8 @@ def _candidates(lowered: str) -> Iterator[tuple[int, int, bool, bool]]:
             break
         if strong.start() > name.end() + _FAR:
             continue
+        if _PUBLIC.search(lowered, max(0, name.start() - 20), name.start()):
+            continue
         password = _PASSWORD.match(name.string, name.start()) is not None
         if password and (change := _CHANGED.match(lowered, name.end())):
             yield *change.span(1), True, False
@@ -144,6 +173,12 @@ def _candidates(lowered: str) -> Iterator[tuple[int, int, bool, bool]]:
         links = ((_LINK, False), (_BESIDE, True), (_BESIDE_OTHERS, True))
         for link, beside in links if _OTHER.match(lowered, name.start()) else links[:2]:
             if value := link.match(lowered, name.end()):
+                between = lowered[name.end() : value.start(1)]
+                if _ASKS.search(between):
+                    continue
+                beside = beside or (
+                    between > "\u3000" and not any(map(between.__contains__, _SAYS))
+                )
                 told = beside and _TOLD.search(lowered, max(0, name.start() - 8), name.start())
                 yield *value.span(1), password, beside and not told
 

@@ -17,7 +17,8 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
         r"[\w.-]{18,}[\w-]",
     ),
     ("slack_token", "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", _B + "{10,}"),
-    ("stripe_key", "sk_live_ sk_test_ rk_live_ rk_test_ whsec_", _A + "{10,}"),
+    ("stripe_key", "sk_live_ sk_test_ rk_live_ rk_test_", _A + "{10,}"),
+    ("stripe_key", "whsec_", "[A-Za-z0-9+/]{10,}={0,2}"),
     ("anthropic_key", "sk-ant-", _B + "{20,}"),
     ("openai_key", "sk-proj- sk-svcacct- sk-admin- sk-None- sk-or-v1-", _B + "{20,}"),
     ("openai_key", "sk-", _A + "{20,}"),
@@ -43,7 +44,7 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
         "duffel_live_ p8e- ops_eyJ sq0atp- sq0csp- CLOJARS_ dnkey- FLWSECK- FLWSECK_TEST- fio-u- "
         "tk-us- sm_pat_ sm_sat_ CCIPAT_ pdl_live_apikey_ pdl_sdbx_apikey_ polar_oat_ hcaik_ "
         "wandb_v1_ ctx7sk- sk-kimi- sk-cp- AQVN api_org_ apify_api_ AstraCS:",
-        rf"(?=[A-Za-z_-]{{0,24}}[0-9]){_B}{{20,}}",
+        rf"(?=[A-Za-z_-]{{0,48}}[0-9]){_B}{{20,}}",
     ),
     ("password", "npg_", rf"(?=[A-Za-z]{{0,16}}[0-9]){_A}{{10,20}}(?!{_B})"),
     ("mapbox_token", "sk.eyJ", rf"{_B}{{20,}}\.{_B}{{20,}}"),
@@ -121,6 +122,13 @@ _SHAPED: tuple[tuple[str, str, str], ...] = (
             rf"(?<![A-Za-z0-9+/=_-]){start}(?=[A-Za-z]{{0,24}}[0-9]){_A}{{{least},}}(?![\w+/-])",
         )
         for start, least in (("EAA", 80), ("IGQ", 80), ("BSA", 25), ("ATTA", 60))
+    ),
+    # A private key in the armour of PEM, as base64 once more.
+    (
+        "private_key",
+        "LS0tLS1CRUdJTi",
+        r"(?<![A-Za-z0-9+/])LS0tLS1CRUdJTi[A-Za-z0-9+/]{0,40}?(?:UFJJVkFURSBL|BSSVZBVEUgS|QUklWQVRFIEtF)"
+        r"[A-Za-z0-9+/=]*",
     ),
     ("webhook", "hooks.slack.com/", r"(?<=hooks\.slack\.com/)[a-z]{1,12}/[A-Za-z0-9/]{20,}"),
     ("webhook", "/api/webhooks/", rf"(?<=/api/webhooks/)[0-9]{{10,25}}/{_B}{{20,}}"),

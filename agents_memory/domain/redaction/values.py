@@ -13,7 +13,7 @@ lambda
 """
 _PLACEHOLDERS = frozenset(_PLACEHOLDER_WORDS.split())
 _REFERENCE = re.compile(
-    r"\$[({]|\$[A-Za-z_]+\Z|\$[A-Z_][A-Z0-9_]*\Z|%[({s]|%[A-Za-z_]+%|#\{|\{\{|\{[A-Za-z_.]+\}|<|\*|•"
+    r"\$[({]|\$\w+:|\$[A-Za-z_]+\Z|\$[A-Z_][A-Z0-9_]*\Z|%[({s]|%[A-Za-z_]+%|#\{|\{\{|\{[A-Za-z_.]+\}|<|\*|•"
     r"|process\.env|import\.meta|os\.environ|os\.getenv|getenv|environ|env[.\[(]|secrets?\."
     r"|\[[A-Za-z_ ]{3,24}\]\Z|vault:|op://|ssm:|arn:|vars?\.|config\.|settings\.|self\.|this\.|args\."
 )
@@ -24,11 +24,16 @@ _STANDS_FOR = re.compile(
 )
 
 
+# Names that begin with what they are, which is public.
+_PUBLIC = ("npub1", "note1", "nprofile1", "nevent1", "naddr1", "ssh-", "pk_")
+
+
 def is_placeholder(value: str) -> bool:
     """Whether the value stands for a secret: a reference, a mask, a word like `changeme`."""
     lowered = value.lower()
     return (
-        lowered.strip(" .!?:") in _PLACEHOLDERS
+        value.startswith(_PUBLIC)
+        or lowered.strip(" .!?:") in _PLACEHOLDERS
         or len(set(lowered)) <= 2
         or _REFERENCE.match(value) is not None
         or _STANDS_FOR.search(lowered) is not None
@@ -55,7 +60,10 @@ def is_wordy(value: str) -> bool:
     """Whether the value consists of plain words and small numbers."""
     return all(
         not word
-        or (word.isalpha() and (word.islower() or word.isupper() or word.istitle()))
+        or (
+            word.isalpha()
+            and (word.islower() or word.isupper() or word.istitle() or word.lower() == word.upper())
+        )
         or (word.isdigit() and len(word) <= 4)
         for word in re.split(r"[-_./:,+'’!? ]", value)
     )
@@ -104,7 +112,7 @@ _CODE_OR_ID = re.compile(
     r"|(?-i:(?:password|passwd|pass|token|secret|key|user|auth)(?:[A-Z][a-z]+)+[0-9]?)\Z"
     r"|(?-i:[0-9]{1,3}[+-]{0,2}[a-z]+)\Z"
     r"|(?:sha|md|aes|rsa|hmac|utf|iso|rfc|http|oauth|argon|pbkdf|base|ed|x|hs|rs|es|tls)-?[0-9]"
-    r"|[\w.+-]+@[\w-]+\.[a-z]{2,}|.*(?:://|::|\.\.|->|==)|[\w.-]+[=:][^=]|[/~.@#%$&*+-]"
+    r"|[\w.]+[(\[]|[\w.+-]+@[\w-]+\.[a-z]{2,}|.*(?:://|::|\.\.|->|==)|[\w.-]+[=:][^=]|[/~.@#%$&*+-]"
     r"|.*\.[a-z]{1,5}[0-9]?\Z|.*\.[A-Za-z_]{3,}\b|(?:[^/]*[^/0-9][^/]*/)+[\w.-]*\Z",
     re.IGNORECASE,
 )
@@ -113,6 +121,7 @@ TYPE_OF_KEY = re.compile(
     r"[A-Za-z0-9](?:Private|Public|Secret|Access|Api)Key(?![0-9a-z])|KeyTypes?\b"
 )
 # Capitals and small letters beyond those of hexadecimal numbers and dates, and nothing that joins.
+_BASE64 = re.compile(r"(?=[^+/]*[+/])[A-Za-z0-9+/]{40,}={0,2}")
 _CASES = re.compile(r"(?=[^G-SU-Y]*[G-SU-Y])(?=[^g-z]*[g-z])[^/()]+\Z")
 _MIXED = re.compile(r"(?=[^G-SU-Y]*[G-SU-Y])(?=[^g-z]*[g-z])[^=/:()]+")
 
@@ -122,6 +131,8 @@ def is_code_or_id(value: str) -> bool:
     if TYPE_OF_KEY.search(value):
         return True
     mixture = runs(value) / len(value) if len(value) >= 10 else 0
+    if mixture >= 0.4 and _BASE64.fullmatch(value):
+        return False
     if (mixture >= 0.4 and _MIXED.fullmatch(value)) or (mixture >= 0.6 and _CASES.match(value)):
         return False
     return _CODE_OR_ID.match(value) is not None or value.count("_") > 2

@@ -497,7 +497,7 @@ def test_suspicions_are_asked_for_once_a_round(monkeypatch: pytest.MonkeyPatch) 
 
 
 def _redact_by_every_rule(text: str) -> Redacted:
-    every = (1 << len(redaction._RULES)) - 1
+    every = (1 << len(redaction._RULES)) - 1 | redaction._VALUE
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(redaction, "_suspicions", lambda _: every)
         return redact(text)
