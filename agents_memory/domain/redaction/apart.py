@@ -22,8 +22,8 @@ _FORMS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     (
         ("value",),
         re.compile(
-            rf"(?<![a-z])(?:name|key){_QUOTE}\s?[:=]\s?{_QUOTE}[\w.-]{{0,48}}?{_NAME}[\w.-]{{0,32}}"
-            rf"{_QUOTE}[ \t]?,?\s{{0,16}}{_QUOTE}value{_QUOTE}[ \t]?[:=][ \t]?{_QUOTE}{_VALUE}"
+            rf"(?<![a-z])(?:key)?(?:name|key){_QUOTE}\s?[:=]\s?{_QUOTE}[\w.-]{{0,48}}?{_NAME}[\w.-]{{0,32}}"
+            rf"{_QUOTE}[ \t]?,?\s{{0,16}}(?:\"\w{{1,16}}\": ?\"[^\"\n]{{0,40}}\",\s{{0,16}}){{0,3}}{_QUOTE}value{_QUOTE}[ \t]?[:=][ \t]?{_QUOTE}{_VALUE}"
         ),
     ),
     # A block of YAML with one line.

@@ -29,7 +29,8 @@ _ASCII_HINTS = tuple(filter(str.isascii, HINTS))
 # The last separator, a mere space, counts only after a command line option.
 _ASSIGNMENT = re.compile(
     rf"({_NOUNS})"
-    r"((?:[ \t]?:[ \t]?&?[\w.<>\[\]| ]{1,24}?|[ \t][a-z]\w{0,15})[ \t]?=[ \t]?(?=[\"'])"
+    r"([\"']\s?:\s?\{\s{0,8}[\"'](?:computed|value|raw|plaintext)[\"']\s?:\s?(?=[\"'])"
+    r"|(?:[ \t]?:[ \t]?&?[\w.<>\[\]| ]{1,24}?|[ \t][a-z]\w{0,15})[ \t]?=[ \t]?(?=[\"'])"
     r"|[\"'`\])\\]{0,8}(?:[ \t]\[[\w *]{0,24}\])?[ \t]{0,24}(?:=>|:=|[!=]==?|[:=：＝]|%3d)[ \t\u200b-\u200f\ufeff]{0,8}"
     r"(?:[rubn]{1,2}(?=[\"']))?"
     r"|[ \t]?\([ \t]?(?=[\"'])"
@@ -58,10 +59,12 @@ _REST = re.compile(r"[&;,](?=\S)[^\s\"'`<>]*")
 # The head tells what a value is. Values may overlap, so only the head is read for each.
 _VALUE_HEAD = re.compile(_VALUE.replace("MAX", "128"))
 _VALUE_WHOLE = re.compile(_VALUE.replace("MAX", ""))
+# The name of a secret at Amazon.
+_RESOURCE = re.compile(r"arn:\S*\Z")
 _SPOKEN = re.compile(r"(?i)\b(access|secret|api|private|signing|encryption|account)[ ]\Z")
 _SECRET_KEY_NAME = re.compile(
     r"(?:api|apiv?[0-9]|access|secret|private|priv|auth|account|logged_in|nonce|encryption|signing"
-    r"|master|service|shared|license|tls|deploy|webhook|client|storage|subscription|fastly|admin)\Z"
+    r"|master|service|shared|license|tls|deploy|webhook|client|storage|subscription|fastly|admin|app)\Z"
 )
 
 
@@ -118,6 +121,8 @@ def _assigned_spans(text: str) -> Iterator[tuple[int, int, str]]:
         # In `ask("Password: ", x)` the quote after the name closes the one before it.
         closing = quoted and _closes(text, match, head[0])
         if closing or (marked and in_mark(text, match.start())):
+            continue
+        if _RESOURCE.search(before):
             continue
         if not prefix and (spoken := _SPOKEN.search(before)):
             prefix = spoken[1] + "_"

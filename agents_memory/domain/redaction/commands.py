@@ -179,6 +179,11 @@ _PLACES: tuple[_Place, ...] = (
         ("secret set",),
         re.compile(rf"\bsecret set \w{{1,64}}[^\n|;]{{0,40}}? (?:--body|-b)[ =]{_WORD}"),
     ),
+    (
+        "key",
+        ("_pat",),
+        re.compile(rf"(?i)(?<![a-z0-9])[a-z][a-z0-9_]{{0,40}}_PAT[\"']? ?[=:] ?{_WORD}"),
+    ),
     # Settings of programs that give a value without a sign between.
     (
         "password",
@@ -217,7 +222,9 @@ _PLACES: tuple[_Place, ...] = (
         ),
     ),
 )
-HINTS = tuple({hint.split()[0] for _, hints, _ in _PLACES for hint in hints})
+_HINTS = frozenset(hint for _, hints, _ in _PLACES for hint in hints)
+# Of several words the longest, which fewest texts have.
+HINTS = tuple({max(hint.split(), key=len) for hint in _HINTS})
 
 
 def may_hold_commands(_: str, lowered: str) -> bool:
@@ -227,12 +234,18 @@ def may_hold_commands(_: str, lowered: str) -> bool:
 
 def replace_commands(text: str, found: dict[str, int]) -> str:
     """Replaces what commands carry, if it looks like a secret."""
-    lowered = lower(text)
-    for kind, hints, pattern in _PLACES:
-        if any(map(lowered.__contains__, hints)):
+    met = _met(text)
+    for kind, hints, pattern in _PLACES if met else ():
+        if not met.isdisjoint(hints):
             before, text = text, put_marks(text, _spans(kind, pattern, text), found)
-            lowered = lowered if text is before else lower(text)
+            met = met if text is before else _met(text)
     return text
+
+
+def _met(text: str) -> set[str]:
+    """What of the hints occurs; one pass, as most texts have one of few places at the most."""
+    lowered = lower(text)
+    return {hint for hint in _HINTS if hint in lowered}
 
 
 def _spans(kind: str, pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int, str]]:
@@ -243,7 +256,7 @@ def _spans(kind: str, pattern: re.Pattern[str], text: str) -> Iterator[tuple[int
             kind == "likely" and is_strong_password(value, beside=False)
         ):
             yield *match.span(at), "password"
-        elif kind == "key" and (
+        elif kind == "key" and value[0] not in "[({^" and (
             is_strong_key(value) or is_strong_password(value, beside=True) or _is_id(value)
         ):
             yield *match.span(at), "secret"

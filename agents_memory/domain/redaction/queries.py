@@ -44,6 +44,13 @@ _PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         ('"username"',),
         re.compile(r'"username" ?: ?"[^"\n]{1,64}", ?"key" ?: ?"([A-Za-z0-9_-]{24,128}+)"'),
     ),
+    (
+        "secret",
+        ("jwt",),
+        re.compile(
+            r'(?i)"jwt\w{0,16}"\s?:\s?\{[^{}]{0,200}?"(?:\w{0,12}key|\w{0,12}secret)"\s?:\s?"([^"\n]{16,256}+)"'
+        ),
+    ),
     # The path of a webhook is its key.
     (
         "webhook",

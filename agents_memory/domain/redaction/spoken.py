@@ -81,11 +81,12 @@ _BESIDE = re.compile(
     rf"|[ \t]{{0,2}}(?:->|→|⇒|👉|➡️?|–|—|[ \t]-[ \t])[ \t]{{0,2}})"
     rf"{_OPENING}{_VALUE}"
 )
-_BESIDE_OTHERS = re.compile(
-    r"[\w']{0,4}(?:[ \t][\w'@.-]{1,24}+){0,4}?[ \t]{1,2}"
-    r"(?:(?:to|jest|это|è|är|er|on|je|este|adalah|là|είναι|هي|هو|היא|הוא|است|है|[:=–—-])[ \t]{1,2})?"
+_LINK_OTHERS = re.compile(
+    r"[\w']{0,4}(?:[ \t][\w'@.-]{1,40}+){0,4}?(?:[ \t]{0,2}[:=–—-]|[ \t]{1,2}"
+    r"(?:to|jest|это|è|är|er|on|je|este|adalah|là|είναι|هي|هو|היא|הוא|است|है):?)[ \t]{1,2}"
     rf"{_OPENING}{_VALUE}"
 )
+_BESIDE_OTHERS = re.compile(rf"[\w']{{0,4}}[ \t]{{1,2}}{_OPENING}{_VALUE}")
 # As long as a digest, but said to be a token.
 _HEX = re.compile("[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
 # The end of a value is nearer to its name.
@@ -170,7 +171,7 @@ def _candidates(lowered: str) -> Iterator[tuple[int, int, bool, bool]]:
         if password and (change := _CHANGED.match(lowered, name.end())):
             yield *change.span(1), True, False
             yield *change.span(2), True, False
-        links = ((_LINK, False), (_BESIDE, True), (_BESIDE_OTHERS, True))
+        links = ((_LINK, False), (_BESIDE, True), (_LINK_OTHERS, True), (_BESIDE_OTHERS, True))
         for link, beside in links if _OTHER.match(lowered, name.start()) else links[:2]:
             if value := link.match(lowered, name.end()):
                 between = lowered[name.end() : value.start(1)]

@@ -17,6 +17,7 @@ _NAME = re.compile(
 )
 _CELL = re.compile(r"[\s\"'`*]*([^\s\"'`*]+(?:[^\"'`]*[^\s\"'`*])?)[\s\"'`*]*")
 _TITLE = re.compile(r"[\s\"'`*]*[^\W\d][\w .()/-]{0,32}[\s\"'`*]*")
+_RULE = re.compile(r"[\s|:+=-]*-[\s|:+=-]*")
 _SEPARATORS = ("|", "\t", ";", ",")
 _MOST_CELLS = 40
 
@@ -36,7 +37,10 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
     for at, header in enumerate(lines[:-1]):
         for separator in _SEPARATORS if at >= done else ():
             width = header.count(separator)
-            if not 0 < width <= _MOST_CELLS or lines[at + 1].count(separator) != width:
+            rule = _RULE.fullmatch(lines[at + 1]) is not None
+            if not 0 < width <= _MOST_CELLS or (
+                not rule and lines[at + 1].count(separator) != width
+            ):
                 continue
             if at and lines[at - 1].count(separator) == width:
                 continue  # A row.
@@ -45,7 +49,7 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
             columns = {column: match for column, match in enumerate(names) if match}
             if not columns or not all(map(_TITLE.fullmatch, _inner(cells, separator))):
                 continue
-            done = at + 1
+            done = at + 1 + rule
             while done < len(lines) and lines[done].count(separator) == width:
                 line = text[starts[done] : starts[done + 1] - 1]
                 yield from _secrets(line, starts[done], separator, columns)

@@ -13,12 +13,12 @@ lambda
 """
 _PLACEHOLDERS = frozenset(_PLACEHOLDER_WORDS.split())
 _REFERENCE = re.compile(
-    r"\$[({]|\$\w+:|\$[A-Za-z_]+\Z|\$[A-Z_][A-Z0-9_]*\Z|%[({s]|%[A-Za-z_]+%|#\{|\{\{|\{[A-Za-z_.]+\}|<|\*|•"
-    r"|process\.env|import\.meta|os\.environ|os\.getenv|getenv|environ|env[.\[(]|secrets?\."
+    r"\$[({]|\$\w+:|\$[A-Za-z_]+\Z|\$[A-Z_][A-Z0-9_]*\Z|%[({s]|%[A-Za-z_]+%|#\{|\{\{|\{[\w.!:()]+\}|<|\*|•"
+    r"|@Microsoft\.KeyVault|\.[*+]|\\[SwW.]|\[\^|\(\?|\(\.|process\.env|import\.meta|os\.environ|os\.getenv|getenv|environ|env[.\[(]|secrets?\."
     r"|\[[A-Za-z_ ]{3,24}\]\Z|vault:|op://|ssm:|arn:|vars?\.|config\.|settings\.|self\.|this\.|args\."
 )
 _STANDS_FOR = re.compile(
-    r"\A(?:your|the|some|an?|insert|enter|put|replace|paste|change)[-_ ]|\[redacted"
+    r"\A(?:your|deine?|ihr|votre|ton|tu|su|seu|sua|twoje|your|the|some|an?|insert|enter|put|replace|paste|change)[-_ ]|\[redacted"
     r"|\Amy[-_ ](?:secret|super|pass|token|key|api)"
     r"|example|placeholder|xxxx|\.\.\.|…|\*\*\*|redacted|[-_]here|your[-_]"
 )
@@ -42,7 +42,7 @@ def is_placeholder(value: str) -> bool:
 
 # Masks and what manuals write.
 _MANUAL = re.compile(r"(?i)your|example|placeholder|x{3}|\A(?:p+a+s+s+(?:wor[dt])?|secret)\Z")
-_OPTION_OR_PATH = re.compile(r"[-$<{\[(%#|&;>/~.]|[A-Za-z]:[\\/]|\w+://")
+_OPTION_OR_PATH = re.compile(r"[-$<{\[(%#|&;>/~.]|[A-Za-z]:[\\/]|\w+://|[A-Z]\w*\[")
 
 
 def is_given(value: str) -> bool:
