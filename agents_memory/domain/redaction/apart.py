@@ -15,6 +15,7 @@ from agents_memory.domain.redaction.values import (
 
 _PASSWORD = "password|passwort|passwd|passphrase|passcode|pwd|contraseña|kennwort|密码|パスワード"
 _NAME = rf"(?P<name>{_PASSWORD}|token|secret|credential|key)"
+_NAMED = re.compile(_NAME)
 _VALUE = r"(?P<value>[^\s\"'`<>|;,(){}\[\]\u3000-\uffef]{6,256}+)"
 _QUOTE = r"\\?[\"']?"
 # What has to occur, and then where name and value stand.
@@ -59,20 +60,18 @@ _FORMS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     ),
 )
 # A line with the name, a line with the value.
-_TWO_LINES = re.compile(
-    rf"{_NAME}[*_ \t]{{0,4}}\r?\n[ \t]{{0,4}}{_VALUE}[ \t]*(?:\r?\n|\Z)",
-)
+_NEXT_LINE = re.compile(rf"[*_ \t]{{0,4}}\r?\n[ \t]{{0,4}}{_VALUE}[ \t]*(?:\r?\n|\Z)")
 _LINE_BEGINS = re.compile(r"(?:\A|\n)[#*_ \t-]{0,6}(?:\w{1,16}[ \t]){0,2}\Z")
-# What a command prints that was asked for it, and what somebody answers.
+# What a command prints that was asked for it, and what a message or somebody answers.
+_PRINTED = re.compile(
+    r"(?m)^[ \t]{0,8}(?:[\w@:~/-]{0,40}[$#❯%>])[ \t][^\n]{0,160}?"
+    rf"{_NAME}[^\n]{{0,80}}\n{_VALUE}[ \t]*(?:\n|\Z)"
+)
 _ANSWERS = (
+    re.compile(rf"[^\n]{{0,80}}:[ \t]*\r?\n\s{{0,8}}{_VALUE}[ \t]*(?:\r?\n|\Z)"),
     re.compile(
-        rf"(?:\A|\n)[ \t]{{0,8}}(?:[\w@:~/-]{{0,40}}[$#❯%>])[ \t][^\n]{{0,160}}?{_NAME}[^\n]{{0,80}}"
-        rf"\n{_VALUE}[ \t]*(?:\n|\Z)"
-    ),
-    re.compile(rf"{_NAME}[^\n]{{0,80}}:[ \t]*\r?\n\s{{0,8}}{_VALUE}[ \t]*(?:\r?\n|\Z)"),
-    re.compile(
-        rf"{_NAME}[^\n]{{0,60}}\n(?:user|human|me|[\w ]{{1,12}}): "
-        rf"(?:\S{{2,64}} (?:and|/|und) )?{_VALUE}[ \t]*(?:\n|\Z)"
+        r"[^\n]{0,60}\n(?:user|human|me|[\w ]{1,12}): (?:\S{2,64} (?:and|/|und) )?"
+        rf"{_VALUE}[ \t]*(?:\n|\Z)"
     ),
 )
 # `… as the password`
@@ -122,17 +121,29 @@ def _candidates(lowered: str) -> Iterator[tuple[int, int, str]]:
             for match in pattern.finditer(lowered):
                 if not in_mark(lowered, match.start("name")):
                     yield *match.span("value"), match["name"]
-    for lines in _TWO_LINES.finditer(lowered) if "\n" in lowered else ():
-        begins = _LINE_BEGINS.search(lowered[max(0, lines.start() - 48) : lines.start()])
-        if begins and not in_mark(lowered, lines.start()):
-            yield *lines.span("value"), lines["name"]
-    for answer in _ANSWERS if "\n" in lowered else ():
-        for match in answer.finditer(lowered):
-            if not in_mark(lowered, match.start("name")):
-                told = "password" if "passw" in match[0] or "credential" in match[0] else ""
-                yield *match.span("value"), told or match["name"]
+    if "\n" in lowered:
+        yield from _below(lowered)
     if not any(map(lowered.__contains__, (" as ", " for ", " als ", " como "))):
         return
     for said in _AS.finditer(lowered):
         if value := _BEFORE.search(lowered, max(0, said.start() - 130), said.start()):
             yield *value.span("value"), said["name"]
+
+
+def _below(lowered: str) -> Iterator[tuple[int, int, str]]:
+    """Where values stand in the line below a name."""
+    for printed in _PRINTED.finditer(lowered):
+        yield *printed.span("value"), _asked(printed[0], printed["name"])
+    for name in _NAMED.finditer(lowered):
+        if in_mark(lowered, name.start()):
+            continue
+        line = _NEXT_LINE.match(lowered, name.end())
+        if line and _LINE_BEGINS.search(lowered[max(0, name.start() - 48) : name.start()]):
+            yield *line.span("value"), name["name"]
+        for answer in _ANSWERS:
+            if match := answer.match(lowered, name.end()):
+                yield *match.span("value"), _asked(name[0] + match[0], name["name"])
+
+
+def _asked(said: str, name: str) -> str:
+    return "password" if "passw" in said or "credential" in said else name

@@ -177,8 +177,7 @@ def _secret_kind(assigned: _Assigned) -> str | None:
         return "password" if given else None
     if assigned.loose or assigned.option:
         if (
-            noun != "authorization"
-            and is_strong_key(value)
+            (noun != "authorization" and is_strong_key(value))
             or (password and is_strong_password(value, beside=False))
         ):
             return "password" if password else "secret"

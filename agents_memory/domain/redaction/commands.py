@@ -225,11 +225,15 @@ _PLACES: tuple[_Place, ...] = (
 _HINTS = frozenset(hint for _, hints, _ in _PLACES for hint in hints)
 # Of several words the longest, which fewest texts have.
 HINTS = tuple({max(hint.split(), key=len) for hint in _HINTS})
+_SLASHES = ("/", "\\")
+_NAMES = tuple(hint for hint in HINTS if hint not in _SLASHES)
 
 
 def may_hold_commands(_: str, lowered: str) -> bool:
     """Whether the word can be of a command that may carry a secret."""
-    return any(map(lowered.__contains__, HINTS))
+    # An account of a domain has its password in the same word; a path has none.
+    account = ":" in lowered and any(map(lowered.__contains__, _SLASHES))
+    return account or any(map(lowered.__contains__, _NAMES))
 
 
 def replace_commands(text: str, found: dict[str, int]) -> str:
@@ -256,8 +260,10 @@ def _spans(kind: str, pattern: re.Pattern[str], text: str) -> Iterator[tuple[int
             kind == "likely" and is_strong_password(value, beside=False)
         ):
             yield *match.span(at), "password"
-        elif kind == "key" and value[0] not in "[({^" and (
-            is_strong_key(value) or is_strong_password(value, beside=True) or _is_id(value)
+        elif (
+            kind == "key"
+            and value[0] not in "[({^"
+            and (is_strong_key(value) or is_strong_password(value, beside=True) or _is_id(value))
         ):
             yield *match.span(at), "secret"
 

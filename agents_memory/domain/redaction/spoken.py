@@ -7,7 +7,7 @@ looks: what could be a word, a number, a path, a hash or a name of code stays.
 import re
 from collections.abc import Iterator
 
-from agents_memory.domain.redaction.marks import in_mark, lower, put_marks
+from agents_memory.domain.redaction.marks import by_letter, in_mark, lower, put_marks
 from agents_memory.domain.redaction.values import STRONG, is_strong_key, is_strong_password
 
 # Names of languages in which a word of their own, if any, stands between name and value.
@@ -21,7 +21,7 @@ _PASSWORDS = (
     "password|passphrase|passcode|passwd|passwort|kennwort|contraseña|clave|senha|mot de passe"
     "|wachtwoord|hasł[oa]|парол[ья]|mdp(?![a-z0-9_])|密码|密碼|口令|パスワード|暗証番号|비밀번호"
     f"|{_OTHERS}"
-    "|pasword|passwrd|passowrd|(?:wlan-|wifi-|wi-fi-)?netzwerkschlüssel|暗号化キー|セキュリティキー"
+    "|pasword|passwrd|passowrd|netzwerkschlüssel|暗号化キー|セキュリティキー"
     "|p(?<![a-z0-9_.-]p)(?:wd?|ass)(?![a-z0-9_-])"
 )
 _OF_API = "(?: de| da)? (?:api|secr[eè]t[ae]?)"
@@ -62,7 +62,7 @@ _IN_VALUE = r"[^\s\"'`<>\\„“”‘’«»\u2026\u3000-\uffef]"
 _VALUE = rf"(?={_IN_VALUE}{{0,127}}[0-9!#$%&*+?^~@])({_IN_VALUE}{{6,128}}+)"
 _ANY_VALUE = re.compile(_VALUE)
 # Each begins with a letter of its own, by which they are found fast.
-_NAME = re.compile(rf"(?:{_PASSWORDS}|{_KEYS})[*_`\"')\]]{{0,3}}")
+_NAME = re.compile(f"(?:{by_letter(f'{_PASSWORDS}|{_KEYS}')})[*_`\"')\\]]{{0,3}}")
 _PASSWORD = re.compile(_PASSWORDS)
 _LINK = re.compile(
     # A thing that has to do with passwords has a name, too.
