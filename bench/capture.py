@@ -1,7 +1,7 @@
 """How soon capture stores what is written, what it costs at rest, and how fast a backfill is.
 
     python -m bench.capture [--only lag new idle memory backfill] [--turns N] [--files N] [--rest S]
-                            [--gigabytes N]
+                            [--gigabytes N] [--unwatched]
 
 A real capturer follows one and twenty live transcripts, meets new ones beside `--files` old ones of
 ten clients, rests over them, and reads one new transcript of a gigabyte; a backfill of one process
@@ -56,9 +56,12 @@ async def lag(pool: BenchPool, base: Path, turns: int) -> dict[str, Any]:
     return found
 
 
-async def new(pool: BenchPool, base: Path, files: int, turns: int) -> dict[str, Any]:
+async def new(
+    pool: BenchPool, base: Path, files: int, turns: int, *, watched: bool
+) -> dict[str, Any]:
     """From the first line of a new session, every other one in a new folder, to its row."""
-    home, watch = Home(base, pool, ",".join(CAPTURE_CLIENTS)), pool.database("cold")
+    home = Home(base, pool, ",".join(CAPTURE_CLIENTS), watched=watched)
+    watch = pool.database("cold")
     count = home.fill(files)
     async with home.capturer():
         await asyncio.sleep(SETTLE_S)
@@ -97,9 +100,11 @@ async def _new(connection: Connection, after: int) -> list[Any]:
     return list(await connection.fetch(NEW, after))
 
 
-async def idle(pool: BenchPool, base: Path, files: int, rest_s: float) -> dict[str, Any]:
+async def idle(
+    pool: BenchPool, base: Path, files: int, rest_s: float, *, watched: bool
+) -> dict[str, Any]:
     """CPU time over wall time of a capturer that has nothing to read, in percent of a core."""
-    home = Home(base, pool, ",".join(CAPTURE_CLIENTS))
+    home = Home(base, pool, ",".join(CAPTURE_CLIENTS), watched=watched)
     count = home.fill(files)
     async with home.capturer() as process:
         await asyncio.sleep(SETTLE_S)
@@ -194,9 +199,13 @@ async def run(options: argparse.Namespace) -> None:
                     case "lag":
                         found |= await lag(pool, base, options.turns)
                     case "new":
-                        found |= await new(pool, base, options.files, options.turns)
+                        found |= await new(
+                            pool, base, options.files, options.turns, watched=not options.unwatched
+                        )
                     case "idle":
-                        found |= await idle(pool, base, options.files, options.rest)
+                        found |= await idle(
+                            pool, base, options.files, options.rest, watched=not options.unwatched
+                        )
                     case "memory":
                         found |= await memory(pool, base, options.gigabytes)
                     case _:
@@ -221,6 +230,9 @@ def main() -> None:
     parser.add_argument("--rest", type=float, default=60.0, help="seconds at rest (60)")
     parser.add_argument("--gigabytes", type=float, default=1.0, help="the giant transcript (1)")
     parser.add_argument("--rows", type=int, default=1000, help="turns of a round (1000)")
+    parser.add_argument(
+        "--unwatched", action="store_true", help="new and idle without the system's watch"
+    )
     asyncio.run(run(parser.parse_args()))
 
 

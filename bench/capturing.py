@@ -25,6 +25,16 @@ LIMIT_S = 120.0
 SECRET = "and the key is AKIAIOSFODNN7EXAMPLE, "
 SECRET_EVERY = 50
 BLOCK_BYTES = 100_000
+WATCHED = ("-m", "ingest")
+# As where the user's limit of inotify is reached, without touching the machine's.
+UNWATCHED = (
+    "-c",
+    "import errno, runpy\n"
+    "from ingest.looking import Looker\n"
+    "def refused(changes): raise OSError(errno.EMFILE, 'too many')\n"
+    "Looker.__init__.__kwdefaults__['listen'] = refused\n"
+    "runpy.run_module('ingest', run_name='__main__', alter_sys=True)\n",
+)
 
 
 def words(size: int, seed: int = 0) -> Iterator[str]:
@@ -57,8 +67,16 @@ def talk(write: Writer, texts: Iterator[str], turns: int) -> Iterator[bytes]:
 class Home:
     """A home folder with the transcripts of ten clients, and the environment of a capturer."""
 
-    def __init__(self, base: Path, pool: BenchPool, clients: str = "claude-code") -> None:
+    def __init__(
+        self,
+        base: Path,
+        pool: BenchPool,
+        clients: str = "claude-code",
+        *,
+        watched: bool = True,
+    ) -> None:
         self.claude = base / "claude-code"
+        self._program = WATCHED if watched else UNWATCHED
         self.claude.mkdir()
         self._base = base
         self.environ: Mapping[str, str] = {
@@ -97,7 +115,7 @@ class Home:
     async def capturer(self) -> AsyncIterator[asyncio.subprocess.Process]:
         """A capturer that has its place in every transcript and its pool open."""
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-m", "ingest"),
+            *(sys.executable, "-I", *self._program),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,

@@ -19,7 +19,7 @@ from bench import report
 
 PAIRS = Path(__file__).with_name("grounding_pairs.toml")
 TOLD = ("same", "paraphrase", "part", "denied")
-UNTOLD = ("reversed", "swapped", "number", "added", "mixed")
+UNTOLD = ("reversed", "swapped", "number", "added", "mixed", "person")
 HALVES = ("seen", "held")
 
 

@@ -3,7 +3,8 @@
     python -m bench.week [--days 100] [--an-hour 2] [--hours 24]
 
 One daemon, composed as it is in production, and a clock that is set forward hour by hour. Each hour
-some turns come in, a session is captured, and a model is booked in the ledger. Once a day the
+some turns come in, a session is captured, something is recalled and cited, and a model is booked in
+the ledger; once a day something is remembered, which takes the place of what was believed. Then the
 memory of this process, its connections, and the rows of every table are counted.
 """
 
@@ -23,6 +24,7 @@ from agents_memory.storage.connections import Database
 from agents_memory.storage.model_calls import Ended
 from agents_memory.storage.notify import Hints
 from bench import report
+from bench.habits import DEVICE, PLATFORM, PROJECT, Habits, berth
 from bench.pool import fresh_pool
 from cold.composition import compose
 from cold.stopping import Stop
@@ -42,11 +44,24 @@ PER_MESSAGE = frozenset(
         "tag_summaries",
         "summary_vectors_1",
         "lexeme_stats",
+    )
+)
+# What is believed, in every version and with the patch that wrote it, and how it was used; bins of
+# uses are at most a few an item. It grows with what is remembered and used.
+BELIEVED = frozenset(
+    (
+        "memories",
+        "memory_versions",
+        "memory_vectors_1",
+        "patches",
+        "patch_operations",
         "traces",
+        "trace_bins",
+        "activations",
     )
 )
 _COUNT = 'SELECT count(*) FROM "{}"'
-# One row for each name that was ever suggested: as many as there are topics, and no more.
+# One row for each name that was ever suggested: about as many as there are topics.
 BY_VOCABULARY = frozenset(("tag_suggestions",))
 TOPICS = ("session tokens", "the crane brakes", "tide tables", "the staging copy", "berth prices")
 
@@ -76,7 +91,7 @@ class Day:
     @property
     def flat(self) -> dict[str, int]:
         """Rows of the tables that must not grow."""
-        grows = PER_MESSAGE | BY_VOCABULARY
+        grows = PER_MESSAGE | BELIEVED | BY_VOCABULARY
         return {name: rows for name, rows in self.rows.items() if name not in grows}
 
 
@@ -98,6 +113,7 @@ async def live(hot: Database, cold: Database, owner: Database, plan: Plan) -> li
     embedder = open_embedder("hashing", allow_hashing=True)
     hints = Hints(hot)
     intake = Intake(hot, hints, clock)
+    habits = Habits(hot, owner, hints, intake, embedder)
     user_id = await hot.run(lambda c: users.ensure_user(c, "mara"))
     worker = compose(
         cold,
@@ -113,12 +129,21 @@ async def live(hot: Database, cold: Database, owner: Database, plan: Plan) -> li
     days = []
     try:
         for number in range(1, plan.days + 1):
+            session = f"s{number}"
+            # What the reply draws on was remembered the day before, and nobody cites it.
+            await habits.ask(user_id, session, "Where does the tug Ottilie lie?", cites=False)
+            await _turn(intake, user_id, clock.time, number, Role.ASSISTANT, berth(number - 1))
             for hour in range(plan.hours_a_day):
+                await habits.ask(user_id, session, _topic(number, hour, 0))
                 for turn in range(plan.messages_an_hour):
-                    await _say(intake, owner, user_id, clock.time, number, hour, turn)
+                    await _say(intake, user_id, clock.time, number, hour, turn)
+                await habits.date(clock.time)
                 await _keep_busy(hot, cold, clock.time, number, hour)
                 await _work(worker, epoch)
                 clock.time += HOUR
+            await habits.remember(user_id, session, number, clock.time - HOUR)
+            await habits.date(clock.time - HOUR)
+            await _work(worker, epoch)
             clock.time += HOUR * (24 - plan.hours_a_day)
             days.append(await _count(owner, number))
     finally:
@@ -133,36 +158,34 @@ async def _work(worker: Worker, epoch: int) -> None:
         raise RuntimeError(f"the daemon ended as {finish}")
 
 
-async def _say(
-    intake: Intake,
-    owner: Database,
-    user_id: int,
-    now: datetime,
-    day: int,
-    hour: int,
-    turn: int,
+def _topic(day: int, hour: int, turn: int) -> str:
+    return TOPICS[(day + hour + turn) % len(TOPICS)]
+
+
+async def _say(intake: Intake, user_id: int, now: datetime, day: int, hour: int, turn: int) -> None:
+    topic = _topic(day, hour, turn)
+    text = f"{(day * 24 + hour) * 97 + turn}: {topic} came up again, and it still holds."
+    await _turn(intake, user_id, now, day, Role.USER if turn % 2 == 0 else Role.ASSISTANT, text)
+
+
+async def _turn(
+    intake: Intake, user_id: int, now: datetime, day: int, role: Role, text: str
 ) -> None:
-    topic = TOPICS[(day + hour + turn) % len(TOPICS)]
     stored = await intake.store(
         Draft(
-            role=Role.USER if turn % 2 == 0 else Role.ASSISTANT,
-            text=f"{(day * 24 + hour) * 97 + turn}: {topic} came up again, and it still holds.",
+            role=role,
+            text=text,
             origin=Origin.CAPTURED,
             trust=Trust.OWNER,
-            platform="claude-code",
-            device="laptop",
+            platform=PLATFORM,
+            device=DEVICE,
             session=f"s{day}",
-            project_hint="harbor",
+            project_hint=PROJECT,
             occurred_at=now,
         ),
         user_id,
     )
     assert isinstance(stored, Stored), stored
-    async with owner.acquire() as connection:
-        # The database knows one time only, the real one.
-        await connection.execute(
-            "UPDATE messages SET created_at = $2 WHERE id = $1", stored.id, now
-        )
 
 
 async def _keep_busy(hot: Database, cold: Database, now: datetime, day: int, hour: int) -> None:
@@ -172,11 +195,10 @@ async def _keep_busy(hot: Database, cold: Database, now: datetime, day: int, hou
         lambda c: captures.beat(c, device="laptop", client="cc", sessions=sessions, now=now)
     )
     async with cold.transaction() as connection:
-        await model_calls.hold_budget(connection, "local", now)
         call = await model_calls.begin_call(
             connection, provider="local", model="m", role="gate", now=now, tokens_in=9, tokens_out=9
         )
-        await model_calls.end_call(connection, call, Ended("m", 1, 9, 9, 0.1, "answered"))
+        await model_calls.end_call(connection, call.id, Ended("m", 1, 9, 9, 0.1, "answered"))
 
 
 async def _count(owner: Database, number: int) -> Day:

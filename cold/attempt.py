@@ -1,8 +1,9 @@
 """One try at some items of one stage: what was worked out is settled, what failed is put off."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any, assert_never
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, assert_never
 
 from agents_memory.domain.errors import (
     DatabaseUnavailable,
@@ -17,7 +18,7 @@ from agents_memory.storage.work import Claim
 from cold.account import Account
 from cold.fence import fenced
 from cold.guard import Done, Guard, Hung, ModelAway, Outcome, Park, RetryLater
-from cold.passes.protocol import Pass
+from cold.passes.protocol import Pass, Together
 from cold.stopping import Stop, Stopped
 
 log = get_logger()
@@ -34,6 +35,17 @@ BLAMELESS = (
     Hung,
     Stopped,
 )
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """A row, its item (None when it is no longer there) and what was worked out for it."""
+
+    claim: Claim
+    item: Any
+    result: Any
 
 
 class Attempt:
@@ -66,33 +78,24 @@ class Attempt:
             await self._put_off(batch[0], verdict)
             return
         try:
-            worked_out = await self._stop.race(self._prepare_in_time(batch))
+            worked = await self._stop.race(self.in_time(lambda: self._prepare(batch)))
         except BLAMELESS:
             raise
         except Exception as error:  # noqa: BLE001 (one bad item never stops the others)
             if len(batch) == 1:
-                await self._fail(batch[0], error)
+                await self.fail(batch[0], error)
                 return
             for claim in batch:
                 await self.run([claim])
             return
-        away: ModelAway | None = None
-        for claim, item, result in worked_out:
-            if self._stop.asked:
-                raise Stopped
-            try:
-                await self._settle(claim, item, result)
-            except ModelAway as error:
-                # What was answered beside it is worth keeping.
-                away = away or error
-        if away is not None:
-            raise away
+        await self.settle(worked)
 
-    async def _prepare_in_time(self, batch: Sequence[Claim]) -> list[tuple[Claim, Any, Any]]:
+    async def in_time(self, work: Callable[[], Awaitable[T]]) -> T:
+        """What the work returns; raises Hung when it never does."""
         limit = asyncio.timeout(HUNG_S)
         try:
             async with limit:
-                return await self._prepare(batch)
+                return await work()
         except TimeoutError:
             if not limit.expired():
                 raise
@@ -101,29 +104,76 @@ class Attempt:
                 "daemon again, and look at its model if it comes back"
             ) from None
 
-    async def _prepare(self, batch: Sequence[Claim]) -> list[tuple[Claim, Any, Any]]:
-        """Each claim with its item and result; both None when the item is no longer there."""
+    async def load(self, batch: Sequence[Claim]) -> list[tuple[Claim, Any]]:
+        """Each claim with its item, None when it is no longer there."""
         claims = {claim.item_id: claim for claim in batch}
         items = await self._database.run(lambda c: self._step.load(c, list(claims)))
-        results = await self._step.prepare(items) if items else []
-        found = [(claims.pop(i.id), i, result) for i, result in zip(items, results, strict=True)]
-        return [*found, *((claim, None, None) for claim in claims.values())]
+        found = [(claims.pop(item.id), item) for item in items]
+        return [*found, *((claim, None) for claim in claims.values())]
 
-    async def _settle(self, claim: Claim, item: Any, result: Any) -> None:
-        # Not raced with the stop, since what was worked out is worth keeping.
-        try:
-            async with fenced(self._database, self._epoch) as connection:
-                outcome: Outcome = Done(proceed=False)
-                if item is not None:
-                    outcome = await self._step.settle(connection, item, result)
-                await self._write(connection, claim, outcome)
+    async def _prepare(self, batch: Sequence[Claim]) -> list[Worked]:
+        loaded = await self.load(batch)
+        items = [item for _, item in loaded if item is not None]
+        # Those that are no longer there stand last.
+        results = [*(await self._step.prepare(items) if items else [])]
+        results += [None] * (len(loaded) - len(items))
+        return [Worked(*pair, result) for pair, result in zip(loaded, results, strict=True)]
+
+    async def settle(self, worked: Sequence[Worked]) -> None:
+        """Writes what was worked out; what cannot be written is put off, and the rest written.
+
+        Not raced with the stop, since what was worked out is worth keeping. Raises what no item is
+        to blame for, but ModelAway only at the end: what was answered beside it is kept.
+        """
+        if isinstance(self._step, Together) and len(worked) > 1:
+            try:
+                await self._write(worked)
+                return
+            except ModelAway:
+                pass
+            except BLAMELESS:
+                raise
+            except Exception as error:  # noqa: BLE001 (whose fault it is shows one by one)
+                log.debug(Action.PASS_FAILED, stage=self._step.stage, error=error)
+        away: ModelAway | None = None
+        for one in worked:
+            if self._stop.asked:
+                raise Stopped
+            try:
+                await self._write([one])
+            except ModelAway as error:
+                away = away or error
+            except BLAMELESS:
+                raise
+            except Exception as error:  # noqa: BLE001 (as above)
+                await self.fail(one.claim, error)
+        if away is not None:
+            raise away
+
+    async def _write(self, worked: Sequence[Worked]) -> None:
+        # In one order, so that no two who write several wait for each other.
+        there = sorted((o for o in worked if o.item is not None), key=lambda o: o.claim.item_id)
+        gone = [one.claim for one in worked if one.item is None]
+        async with fenced(self._database, self._epoch) as connection:
+            outcomes = await self._outcomes(connection, there)
+            settled: list[tuple[Claim, Outcome]] = [
+                *((one.claim, outcome) for one, outcome in zip(there, outcomes, strict=True)),
+                *((claim, Done(proceed=False)) for claim in gone),
+            ]
+            await self._record(connection, settled)
+        for _, outcome in settled:
             self._account.note(self._step.stage, outcome)
-        except BLAMELESS:
-            raise
-        except Exception as error:  # noqa: BLE001 (as above)
-            await self._fail(claim, error)
 
-    async def _fail(self, claim: Claim, error: Exception) -> None:
+    async def _outcomes(
+        self, connection: Connection, worked: Sequence[Worked]
+    ) -> Sequence[Done | RetryLater]:
+        pairs = [(one.item, one.result) for one in worked]
+        if pairs and isinstance(self._step, Together):
+            return await self._step.settle_all(connection, pairs)
+        return [await self._step.settle(connection, *pair) for pair in pairs]
+
+    async def fail(self, claim: Claim, error: Exception) -> None:
+        """Puts off or parks an item for a failure of its own."""
         log.warning(
             Action.PASS_FAILED,
             stage=self._step.stage,
@@ -135,22 +185,34 @@ class Attempt:
 
     async def _put_off(self, claim: Claim, outcome: Outcome) -> None:
         async with fenced(self._database, self._epoch) as connection:
-            await self._write(connection, claim, outcome)
+            await self._record(connection, [(claim, outcome)])
         self._account.note(self._step.stage, outcome)
 
-    async def _write(self, connection: Connection, claim: Claim, outcome: Outcome) -> None:
-        item_id, stage = claim.item_id, self._step.stage
-        match outcome:
-            case Done(proceed):
-                for following in self._step.next_stages if proceed else ():
-                    await work.queue_work(connection, item_id, following)
-                await work.settle_work(connection, item_id, stage)
-                log.debug(Action.ITEM_SETTLED, stage=stage, item=item_id)
-            case RetryLater(reason, delay):
-                await work.defer_work(connection, item_id, stage, reason, delay)
-                log.info(Action.ITEM_RETRIED, stage=stage, item=item_id, wait=delay)
-            case Park(reason):
-                await work.park_work(connection, item_id, stage, reason)
-                log.warning(Action.ITEM_PARKED, stage=stage, item=item_id, reason=reason)
-            case _:
-                assert_never(outcome)
+    async def _record(
+        self, connection: Connection, settled: Sequence[tuple[Claim, Outcome]]
+    ) -> None:
+        """What becomes of the rows in the queue."""
+        stage, done, proceeding = self._step.stage, [], []
+        for claim, outcome in settled:
+            item_id = claim.item_id
+            match outcome:
+                case Done(proceed):
+                    done.append(item_id)
+                    proceeding += [item_id] if proceed else []
+                    log.debug(Action.ITEM_SETTLED, stage=stage, item=item_id)
+                case RetryLater(reason, delay):
+                    await work.defer_work(connection, item_id, stage, reason, delay)
+                    log.info(Action.ITEM_RETRIED, stage=stage, item=item_id, wait=delay)
+                case Park(reason):
+                    await work.park_work(connection, item_id, stage, reason)
+                    log.warning(Action.ITEM_PARKED, stage=stage, item=item_id, reason=reason)
+                case _:
+                    assert_never(outcome)
+        if done:
+            await work.settle_work(
+                connection,
+                stage,
+                done,
+                proceeding=proceeding,
+                next_stages=self._step.next_stages,
+            )

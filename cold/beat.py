@@ -8,7 +8,7 @@ from agents_memory.clock import Clock
 from agents_memory.domain.errors import DatabaseUnavailable
 from agents_memory.observe import Action, get_logger
 from agents_memory.storage import leadership
-from agents_memory.storage.connections import Connection, Database
+from agents_memory.storage.connections import Database
 from cold.fence import fenced
 
 log = get_logger()
@@ -30,12 +30,13 @@ class Beat:
         self._epoch: int | None = None
         self._shown_at = 0.0
 
-    async def show(self, connection: Connection, epoch: int) -> None:
-        """Shows that the queue is looked at; belongs into a fenced transaction."""
+    async def show(self, database: Database, epoch: int) -> None:
+        """Shows that the queue is looked at. Raises Deposed when another term began."""
         now = self._clock.monotonic()
         if epoch == self._epoch and now - self._shown_at < EVERY_S:
             return
-        await leadership.show_beat(connection, epoch, self._within)
+        async with fenced(database, epoch) as connection:
+            await leadership.show_beat(connection, epoch, self._within)
         self._epoch, self._shown_at = epoch, now
 
     async def keep(self, database: Database, epoch: int) -> Any:
@@ -46,8 +47,7 @@ class Beat:
         while True:
             await asyncio.sleep(EVERY_S)
             try:
-                async with fenced(database, epoch) as connection:
-                    await self.show(connection, epoch)
+                await self.show(database, epoch)
             except DatabaseUnavailable as fault:
                 # The chore finds out for itself, or need not know.
                 log.info(Action.DATABASE_LOST, error=fault)

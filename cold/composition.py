@@ -13,6 +13,7 @@ from agents_memory.storage.connections import Database
 from agents_memory.storage.notify import Hints
 from cold.guard import Guard
 from cold.llm.port import LanguageModel, Role, Rules
+from cold.llm.turns import Urgent
 from cold.passes.affects import Affects
 from cold.passes.calibrate import Calibrate
 from cold.passes.cluster import ARCHIVE_AFTER_DAYS, Cluster
@@ -65,10 +66,11 @@ def compose(
     patching = Patching(database, Hints(database), policy)
     affects = Affects(embedders)
     upkeep = upkeep or TagUpkeep()
-    # Somebody waits for the digest.
-    digest = Digest(Adding(database, patching), models)
+    # Somebody waits for these two.
+    digest = Digest(Adding(database, patching), Urgent(models))
+    persona = Persona(Urgent(models))
     tag = Tag(*embedders, models=models, at_once=at_once, affects=affects)
-    summarise, persona = Summarise(models), Persona(models)
+    summarise = Summarise(models)
     passes: list[Pass[Any, Any]] = [
         Screen(),
         digest,
@@ -97,20 +99,22 @@ def compose(
         *([] if mirror is None else [mirror]),
         Prune(database, clock, log_retention_days),
     ]
-    asking = Asking(
-        [digest, tag, summarise, persona],
+    background = Asking(
+        [tag, summarise],
         [
             *upkeep.asking(database, models, clock),
             *_librarian(database, models, patching, clock, librarianship),
         ],
     )
+    asking = [Asking([digest, persona]), background]
     if not any(models.serves(role) for role in Role):
         # Rules keep nobody waiting.
-        chores += asking.chores
-        asking = Asking()
+        chores += background.chores
+        asking = []
+    apart = [step for part in asking for step in part.passes]
     return Worker(
         database,
-        [one for one in passes if one not in asking.passes],
+        [one for one in passes if one not in apart],
         chores,
         asking=asking,
         guard=Guard(max_attempts),

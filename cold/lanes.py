@@ -1,11 +1,4 @@
-"""Questions to a model side by side, as many as its server can bear."""
-
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+"""How many questions a model is asked side by side: as many as its server can bear."""
 
 
 class Lanes:
@@ -17,28 +10,14 @@ class Lanes:
     def __init__(self, most: int) -> None:
         self._most = most
         self.open = most
-
-    async def each(
-        self, work: Callable[[Item], Awaitable[Result]], items: Sequence[Item]
-    ) -> list[Result]:
-        """The results in the order of the items, which are begun in that order.
-
-        The first exception ends the others and is raised.
-        """
-        free = asyncio.Semaphore(self.open)
-
-        async def one(item: Item) -> Result:
-            async with free:
-                return await work(item)
-
-        tasks = [asyncio.ensure_future(one(item)) for item in items]
-        try:
-            return await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        # Answers in time since the number was changed.
+        self._in_time = 0
 
     def note(self, *, too_slow: bool) -> None:
-        """Half as many after a call that took too long, one more after each time without."""
-        self.open = max(1, self.open // 2) if too_slow else min(self._most, self.open + 1)
+        """Half as many after a call that took too long; one more once each lane had an answer."""
+        self._in_time = 0 if too_slow else self._in_time + 1
+        if too_slow:
+            self.open = max(1, self.open // 2)
+        elif self._in_time >= self.open:
+            self.open = min(self._most, self.open + 1)
+            self._in_time = 0

@@ -1,7 +1,7 @@
 """Some stages of a term, one after another: take work, do it outside a transaction, settle it."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +20,9 @@ from cold.account import Account
 from cold.attempt import Attempt
 from cold.beat import Beat
 from cold.fence import fenced
+from cold.flow import Flow
 from cold.guard import Guard, ModelAway, batches
-from cold.passes.protocol import Chore, Pass
+from cold.passes.protocol import Chore, Pass, SideBySide
 from cold.stopping import Stop, Stopped, first
 
 log = get_logger()
@@ -65,8 +66,8 @@ class Rounds:
         # Terms of this process that may still hold rows of these stages.
         self._terms: set[int] = set()
         self.wake = asyncio.Event()
-        # Of others, who may go on with what was done here.
-        self.wakes: list[asyncio.Event] = []
+        # Who may go on with what was done here.
+        self.others: list[Rounds] = []
 
     @property
     def idle(self) -> bool:
@@ -87,17 +88,28 @@ class Rounds:
         done, busy = 0, True
         while busy and not self._stop.asked:
             busy = False
+            due = await self.look(epoch)
             for step in self._passes:
-                if not self._rests(step.stage):
+                if step.stage in due and not self._rests(step.stage):
                     items = await self._round(step, epoch)
                     busy |= items > 0
                     done += items
-            if busy:
-                for wake in self.wakes:
-                    wake.set()
+                    # One after the other, without another look.
+                    due |= set(step.next_stages) if items else set()
         if done:
             log.info(Action.PASS_DONE, items=done)
         return done
+
+    async def look(self, epoch: int) -> set[str]:
+        """The stages with something to be done now; wakes the others where they have some."""
+        due = await self._stop.race(self._due(epoch))
+        for other in self.others:
+            if not due.isdisjoint(other._ready):
+                other.wake.set()
+        ready = self._ready
+        for stage in ready - due:
+            self._resting.pop(stage, None)
+        return due & ready
 
     async def do_chores(self, epoch: int) -> None:
         """Does what the chores find due; none of them stops the work."""
@@ -125,8 +137,7 @@ class Rounds:
 
     async def ready_in(self, epoch: int, longest_s: float) -> float:
         """Seconds until something can be worked on, or the next look at the latest."""
-        ready = [step.stage for step in self._passes if not self._rests(step.stage)]
-        due = await self._next_due(ready, epoch)
+        due = await self._next_due(sorted(self._ready), epoch)
         now = self._clock.monotonic()
         waits = [longest_s, *(rest.until - now for rest in self._resting.values())]
         return max(0.0, min(waits if due is None else [*waits, due]))
@@ -137,22 +148,50 @@ class Rounds:
         if not claims:
             self._resting.pop(step.stage, None)
             return 0
+        items = len(claims)
         attempt = Attempt(self._database, step, self._guard, self._stop, self._account, epoch)
         try:
-            for batch in batches(claims):
-                await attempt.run(batch)
+            if isinstance(step, SideBySide) and step.lanes is not None:
+                flow = Flow(
+                    attempt,
+                    step.lanes,
+                    step.answering(),
+                    self._more_of(step.stage, epoch),
+                    stop=self._stop,
+                    wake=self.wake,
+                )
+                await flow.run(claims)
+                items = flow.items
+            else:
+                for batch in batches(claims):
+                    await attempt.run(batch)
         except (EmbedderUnavailable, ModelAway, DatabaseUnavailable, SchemaMismatch) as lost:
             # With the database gone altogether this fails too, and the caller waits for it.
             await self._hold(step.stage, epoch, lost)
             return 0
-        log.debug(Action.PASS_DONE, stage=step.stage, items=len(claims))
+        log.debug(Action.PASS_DONE, stage=step.stage, items=items)
         self._resting.pop(step.stage, None)
-        return len(claims)
+        return items
+
+    def _more_of(self, stage: str, epoch: int) -> Callable[[], Awaitable[list[Claim]]]:
+        """What takes another batch of a stage, none while another stage has anything due."""
+
+        async def more() -> list[Claim]:
+            due = await self.look(epoch)
+            return [] if due != {stage} else await self._stop.race(self._claim(stage, epoch))
+
+        return more
+
+    async def _due(self, epoch: int) -> set[str]:
+        """The stages with something to be done now, here and by the others."""
+        if self._beat is not None:
+            await self._beat.show(self._database, epoch)
+        stages = [*self._ready, *(stage for other in self.others for stage in other._ready)]
+        async with self._database.acquire() as connection:
+            return await work.list_due_stages(connection, stages, epoch)
 
     async def _claim(self, stage: str, epoch: int) -> list[Claim]:
-        async with fenced(self._database, epoch) as connection:
-            if self._beat is not None:
-                await self._beat.show(connection, epoch)
+        async with self._database.acquire() as connection:
             return await work.claim_work(connection, stage, self._batch_size, epoch)
 
     async def _hold(self, stage: str, epoch: int, lost: Exception) -> None:
@@ -166,6 +205,11 @@ class Rounds:
             rest_s = min(rest_s, max(0.0, (lost.until - self._clock.now()).total_seconds()))
         self._resting[stage] = _Rest(times, self._clock.monotonic() + rest_s)
         log.warning(Action.PASS_FAILED, stage=stage, outcome="held", wait=hold.delay, error=lost)
+
+    @property
+    def _ready(self) -> set[str]:
+        """The stages that are not held."""
+        return {step.stage for step in self._passes if not self._rests(step.stage)}
 
     def _rests(self, stage: str) -> bool:
         rest = self._resting.get(stage)

@@ -51,9 +51,10 @@ class Stop:
         if self.asked:
             work.close()
             raise Stopped
-        return await first(work, self._told())
+        return await first(work, self.told())
 
-    async def _told(self) -> Any:
+    async def told(self) -> Any:
+        """Raises Stopped once the stop was asked for; never returns."""
         await self._event.wait()
         raise Stopped
 

@@ -63,8 +63,9 @@ class Asking:
 class Worker:
     """Works through the stages in the order of `passes`, term after term.
 
-    What waits for a language model (`asking`) has a loop of its own beside that of all others, so
-    that none of them waits too. A run that ends has one loop, which leaves it to the last.
+    What waits for a language model (`asking`) has loops of its own beside that of all others, one
+    a part, so that none of them waits too. A run that ends has one loop, which leaves it to the
+    last.
     """
 
     def __init__(
@@ -77,7 +78,7 @@ class Worker:
         pace: Pace,
         stop: Stop,
         clock: Clock,
-        asking: Asking | None = None,
+        asking: Sequence[Asking] = (),
     ) -> None:
         self._database = database
         self._pace = pace
@@ -98,12 +99,12 @@ class Worker:
                 beat=beat,
             )
 
-        # Its own loop says nothing about whether the others are worked on.
-        own = rounds(beat if pace.ends else None, asking or Asking())
+        # A loop of their own says nothing about whether the others are worked on.
+        own = [rounds(beat if pace.ends else None, part) for part in asking]
         quick = rounds(beat, Asking(passes, chores))
-        self._rounds: Sequence[Rounds] = (quick,) if own.idle else (quick, own)
+        self._rounds: Sequence[Rounds] = (quick, *(one for one in own if not one.idle))
         for one in self._rounds:
-            one.wakes += [other.wake for other in self._rounds if other is not one]
+            one.others += [other for other in self._rounds if other is not one]
 
     async def run(self, epoch: int) -> Finish:
         """Works until the stop or the end of a drain; hands back what was claimed and not done.
@@ -150,7 +151,8 @@ class Worker:
                         await rounds.hand_back(epoch)
                     await rounds.empty(epoch)
                     await rounds.do_chores(epoch)
-                    await self._wake_others(rounds, epoch)
+                    # Chores may have asked for work of another loop.
+                    await rounds.look(epoch)
                     pause = await rounds.ready_in(epoch, self._pace.interval_s)
                     tidy, failures = True, 0
                 except DatabaseUnavailable as fault:
@@ -160,12 +162,6 @@ class Worker:
         except Stopped:
             # The other loop still settles what it worked out.
             return
-
-    async def _wake_others(self, rounds: Rounds, epoch: int) -> None:
-        """Chores may have asked for work of the other loop."""
-        for other in self._rounds:
-            if other is not rounds and await other.ready_in(epoch, self._pace.interval_s) <= 0:
-                other.wake.set()
 
     async def _work_off(self, epoch: int) -> Finish:
         """All in one loop, until there is nothing left to do or it cannot be done."""

@@ -12,7 +12,8 @@ NOTICE = (
 class Part(BaseModel):
     """A part of an answer."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # The first answer of a sort makes what checks it, not the start.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Answer(Part):

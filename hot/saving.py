@@ -71,7 +71,7 @@ class Saving:
             device=draft.device or "", client=draft.platform, session=client_session
         ):
             return None
-        return await services.intake.insert(turn, services.user_id, within_s=SAVE_WITHIN_S)
+        return await services.told.store(turn, services.user_id, within_s=SAVE_WITHIN_S)
 
     async def _way(self) -> Way:
         services = await self._services()

@@ -1,7 +1,14 @@
-"""JSON schemas as clients can use them: no titles, no nulls, definitions in place."""
+"""JSON schemas as clients can use them: no titles, no nulls, definitions in place.
 
+Those of our tools lie ready in `schemas.json`, as making them took a fortieth of a start.
+"""
+
+import json
 from functools import cache
-from typing import Any
+from importlib.resources import files
+from typing import Any, TypedDict
+
+from pydantic import BaseModel
 
 from hot.answers import Answer, Failure
 
@@ -14,6 +21,28 @@ _WORDS = {
     "le": "maximum",
     "lt": "exclusiveMaximum",
 }
+
+
+class Schemas(TypedDict):
+    """What a tool takes, and what it answers."""
+
+    input: dict[str, Any]
+    output: dict[str, Any]
+
+
+@cache
+def published() -> dict[str, Schemas]:
+    """The schemas of our tools by name; `python -m hot.published` writes them."""
+    found: dict[str, Schemas] = json.loads(files("hot").joinpath("schemas.json").read_bytes())
+    return found
+
+
+def generated(arguments: type[BaseModel], answer: type[Answer]) -> Schemas:
+    """The schemas of a tool with these arguments and this answer."""
+    return {
+        "input": input_schema(arguments.model_json_schema()),
+        "output": output_schema(answer),
+    }
 
 
 def input_schema(generated: dict[str, Any]) -> dict[str, Any]:

@@ -25,23 +25,29 @@ class Toolset(Protocol):
     def prompts(self) -> list[Prompt]: ...
 
 
+def tools_of(app: App) -> list[Tool]:
+    """The tools of the toolsets that are switched on."""
+    return [tool for toolset in _toolsets(app) for tool in toolset.tools(app)]
+
+
 def build_server(app: App) -> MCPServer:
     """The server; its instructions are written when a client connects."""
-    # Each costs a start something, so only those that are on are imported.
-    toolsets = [
-        cast(Toolset, import_module(f"hot.toolsets.{name}")) for name in app.settings.toolsets
-    ]
     server: MCPServer = MCPServer(
         NAME,
         title="Agents Memory",
         version=__version__,
-        tools=[tool for toolset in toolsets for tool in toolset.tools(app)],
+        tools=tools_of(app),
         middleware=[briefing_middleware(app.instructions)],
     )
-    for toolset in toolsets:
+    for toolset in _toolsets(app):
         for prompt in toolset.prompts():
             server.add_prompt(prompt)
     return server
+
+
+def _toolsets(app: App) -> list[Toolset]:
+    # Each costs a start something, so only those that are on are imported.
+    return [cast(Toolset, import_module(f"hot.toolsets.{name}")) for name in app.settings.toolsets]
 
 
 async def serve_stdio(app: App, stdin: BinaryIO, stdout: BinaryIO) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from agents_memory.services.proposals import Proposals
     from agents_memory.services.recall import Recall
     from agents_memory.services.tag_proposals import TagProposals
+    from agents_memory.services.told import Told
     from agents_memory.services.upkeep import Upkeep
 
 
@@ -75,6 +76,12 @@ class Services:
         from agents_memory.services.intake import Intake
 
         return Intake(self._database, self._hints, self._clock)
+
+    @cached_property
+    def told(self) -> "Told":
+        from agents_memory.services.told import Told
+
+        return Told(self._database, self.intake)
 
     @cached_property
     def recall(self) -> "Recall":

@@ -7,6 +7,7 @@ its structured content are made from the same answer.
 import difflib
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 from mcp.server.context import (
@@ -18,6 +19,11 @@ from mcp.server.context import (
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
+from mcp.server.mcpserver.utilities.func_metadata import (
+    ArgModelBase,
+    FuncMetadata,
+    func_metadata,
+)
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import ConfigDict, ValidationError
 
@@ -32,11 +38,12 @@ from agents_memory.domain.text import repair, truncate
 from agents_memory.observe import Action, get_logger
 from hot.answers import Answer
 from hot.present import render_refusal
-from hot.schemas import input_schema, output_schema
+from hot.schemas import Schemas, generated, published
 from hot.wire import Answers, Requests
 
 # Gemini CLI adds this argument to every tool and forwards it.
 CLIENT_KEYS = frozenset({"wait_for_previous"})
+CONTEXT = "context"
 MAX_PROBLEMS = 5
 MAX_NAME_CHARS = 60
 MAX_RULE_CHARS = 300
@@ -49,7 +56,17 @@ class StrictTool(Tool):
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
+    answer: type[Answer]
     render: Callable[[Any], str]
+
+    @cached_property
+    def arguments(self) -> type[ArgModelBase]:
+        """What checks the arguments; made by the first call, as a start only publishes schemas."""
+        return _arguments(self.fn)
+
+    def generated(self) -> Schemas:
+        """The schemas as they follow from the code; what is published is a copy of them."""
+        return generated(self.arguments, self.answer)
 
     async def run(
         self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
@@ -58,7 +75,7 @@ class StrictTool(Tool):
         started = time.monotonic()
         validated = self._validated(arguments)
         try:
-            answer = await self.fn(**validated, **{str(self.context_kwarg): context})
+            answer = await self.fn(**validated, **{CONTEXT: context})
         except Exception as fault:
             answer = as_refusal(fault)
             if answer is None:
@@ -84,7 +101,7 @@ class StrictTool(Tool):
         if not problems:
             try:
                 # Not the SDK's own way, which reads any string that happens to be JSON as such.
-                return self.fn_metadata.arg_model.model_validate(given).model_dump_one_level()
+                return self.arguments.model_validate(given).model_dump_one_level()
             except ValidationError as invalid:
                 errors = invalid.errors(include_url=False, include_input=False)
                 problems = [f"{_place(error['loc'])}: {_rule(error)}" for error in errors]
@@ -108,16 +125,25 @@ def make_tool(
     annotations: ToolAnnotations,
 ) -> Tool:
     """A tool named like `fn`, whose arguments are all but its context; `render` makes the text."""
-    plain = Tool.from_function(
-        fn, title=title, description=description, annotations=annotations, structured_output=False
-    )
-    metadata = plain.fn_metadata
-    metadata.output_schema = output_schema(answer)
+    schemas = published().get(fn.__name__) or generated(_arguments(fn), answer)
     return StrictTool(
-        **{name: getattr(plain, name) for name in Tool.model_fields}
-        | {"parameters": input_schema(plain.parameters), "fn_metadata": metadata},
+        fn=fn,
+        name=fn.__name__,
+        title=title,
+        description=description,
+        parameters=schemas["input"],
+        # The SDK asks it for the schema of answers only; `run` checks the arguments itself.
+        fn_metadata=FuncMetadata(arg_model=ArgModelBase, output_schema=schemas["output"]),
+        is_async=True,
+        context_kwarg=CONTEXT,
+        annotations=annotations,
+        answer=answer,
         render=render,
     )
+
+
+def _arguments(fn: Callable[..., Any]) -> type[ArgModelBase]:
+    return func_metadata(fn, skip_names=[CONTEXT], structured_output=False).arg_model
 
 
 def as_refusal(fault: Exception) -> Refusal | None:

@@ -5,7 +5,6 @@ import asyncio
 import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -13,12 +12,7 @@ from agents_memory.cli.running import until_told
 from agents_memory.clock import Clock, SystemClock
 from agents_memory.domain.errors import ConfigurationError, MemoryFault
 from agents_memory.observe import Action, configure, get_logger
-from agents_memory.services.capturer import (
-    lock_path,
-    read_capturer,
-    state_path,
-    write_capturer,
-)
+from agents_memory.services.capturer import lock_path, read_capturer, state_path
 from agents_memory.services.opening import OpenedPool, open_pool
 from agents_memory.settings import Settings
 from agents_memory.settings.inherited import inherited_environment
@@ -28,6 +22,7 @@ from ingest.cursor import Positions
 from ingest.following import Follower
 from ingest.keeping import Keeping
 from ingest.looking import Looker, patiently
+from ingest.standing import Standing
 from ingest.transcripts import CLIENTS, root_of
 
 log = get_logger()
@@ -114,8 +109,10 @@ async def _alone(settings: Settings, asked: tuple[str, ...], *, kept: bool) -> i
                 who = read_capturer(lock.path).process or "?"
                 log.info(Action.STOPPED, reason=f"process {who} captures for this memory already")
                 return 0
-            write_capturer(lock, {})
-            await _capture(settings, clients, _positions(path), lock, SystemClock(), kept=kept)
+            positions = _positions(path)
+            standing = Standing(positions, lock)
+            standing.note({})
+            await _capture(settings, clients, positions, standing, SystemClock(), kept=kept)
         finally:
             lock.close()
     log.info(Action.STOPPED, reason="CAPTURE_CLIENTS names no client")
@@ -126,7 +123,7 @@ async def _capture(
     settings: Settings,
     clients: tuple[str, ...],
     positions: Positions,
-    lock: FileLock,
+    standing: Standing,
     clock: Clock,
     *,
     kept: bool,
@@ -145,18 +142,16 @@ async def _capture(
     for follower in chain(*followers.values()):
         follower.begin()
     # From here on the place is held, whatever becomes of the database.
-    _save(positions)
+    standing.save()
     if not followers:
         return
     opening = asyncio.create_task(_opened(settings, kept=kept), name="open pool")
     keeping = Keeping(settings, opening, clock)
-    looker = Looker(
-        followers, keeping, clock, save=partial(_save, positions), say=partial(_note, lock)
-    )
+    looker = Looker(followers, keeping, clock, save=standing.save, say=standing.note)
     try:
         await keeping.beside(looker.run())
     finally:
-        _save(positions)
+        standing.save()
         await keeping.close()
 
 
@@ -189,21 +184,6 @@ def _positions(path: Path) -> Positions:
             error=error,
         )
         return Positions(path, {})
-
-
-def _save(positions: Positions) -> None:
-    try:
-        positions.save()
-    except OSError as error:
-        # Reading something twice later adds nothing.
-        log.warning(Action.CAPTURE_FAILED, note="the positions cannot be saved", error=error)
-
-
-def _note(lock: FileLock, polled: Mapping[str, str]) -> None:
-    try:
-        write_capturer(lock, polled)
-    except OSError as error:
-        log.warning(Action.CAPTURE_FAILED, note="the lock cannot be written", error=error)
 
 
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -10,6 +11,8 @@ from ingest.transcripts.protocol import Client, FileFacts, Shape
 
 # Sub-agents of sub-agents lie a few folders deep; a loop of mounts would never end.
 _MAX_DEPTH = 12
+# Of a folder that changed not longer ago a second change may bear the same time.
+_UNSURE_NS = 2 * 10**9
 
 _Place = os.DirEntry[str] | Path
 
@@ -42,7 +45,8 @@ class Finder:
         self.unreadable: set[str] = set()
         self._client = client
         self._facts: dict[str, FileFacts | None] = {}
-        self._folders: set[str] = set()
+        # When each folder had last changed before it was looked into; 0: that cannot be told.
+        self._folders: dict[str, int] = {}
         self._entered: set[str] = set()
 
     def find(self) -> list[Found]:
@@ -51,7 +55,7 @@ class Finder:
         What is told in full elsewhere too comes behind the others. Folders that
         cannot be read are named in `unreadable`; a root that is missing is empty.
         """
-        self.unreadable, self._folders = set(), set()
+        self.unreadable, self._folders = set(), {}
         entries = dict(self._walk("", 0))
         self._facts = {path: self._facts_of(path) for path in entries}
         return _in_order(self._among(entries))
@@ -77,6 +81,27 @@ class Finder:
                 found[one.path] = one
         return _in_order(found.values())
 
+    def find_new(self) -> list[Found]:
+        """What `find` would show in folders where something came or went since they were looked
+        into, and in new ones; no other folder is looked into.
+        """
+        found: dict[str, Found] = {}
+        for folder in list(self._changed()):
+            depth = len(PurePath(folder).parts)
+            found |= {one.path: one for one in self._inside(folder, depth, deep=False)}
+        return _in_order(found.values())
+
+    def has_new(self) -> bool:
+        """Whether `find_new` would look into any folder; a tenth of the time that `find` takes, and
+        less the more files lie in a folder.
+        """
+        return next(self._changed(), None) is not None
+
+    def _changed(self) -> Iterator[str]:
+        for folder, changed_at in self._folders.items():
+            if _changed_at(f"{self.root}/{folder}") not in (changed_at, None):
+                yield folder
+
     def take_entered(self) -> set[str]:
         """The folders that were looked into since the last time, by their paths below the root."""
         entered, self._entered = self._entered, set()
@@ -94,7 +119,10 @@ class Finder:
             return
         if folder and not stat.S_ISDIR(_mode(self.root / folder)):
             return
-        entries = dict(self._walk(folder, depth))
+        yield from self._inside(folder, depth, deep=True)
+
+    def _inside(self, folder: str, depth: int, *, deep: bool) -> Iterator[Found]:
+        entries = dict(self._walk(folder, depth, deep=deep))
         self._facts |= {path: self._facts_of(path) for path in entries}
         yield from self._among(entries)
 
@@ -117,22 +145,29 @@ class Finder:
             return self._facts[path]
         return self._client.facts(PurePath(path))
 
-    def _walk(self, folder: str, depth: int) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    def _walk(
+        self, folder: str, depth: int, *, deep: bool = True
+    ) -> Iterator[tuple[str, os.DirEntry[str]]]:
+        """The files in a folder and below it; not `deep`: below new folders only."""
+        place = f"{self.root}/{folder}"
+        changed_at = _changed_at(place) or 0
         try:
-            with os.scandir(self.root / folder) as entries:
+            with os.scandir(place) as entries:
                 inside = list(entries)
         except FileNotFoundError:
             return
         except OSError:
             self.unreadable.add(folder)
             return
-        self._folders.add(folder)
+        sure = changed_at < time.time_ns() - _UNSURE_NS
+        self._folders[folder] = changed_at if sure else 0
         self._entered.add(folder)
         for entry in inside:
             path = f"{folder}/{entry.name}" if folder else entry.name
             try:
                 if entry.is_dir(follow_symlinks=False):
-                    if depth < _MAX_DEPTH and self._client.enters(PurePath(path)):
+                    wanted = deep or path not in self._folders
+                    if wanted and depth < _MAX_DEPTH and self._client.enters(PurePath(path)):
                         yield from self._walk(path, depth + 1)
                 elif entry.is_file(follow_symlinks=False):
                     yield path, entry
@@ -154,6 +189,14 @@ def _mode(place: Path) -> int:
         return place.lstat().st_mode
     except (OSError, ValueError):
         return 0
+
+
+def _changed_at(folder: str) -> int | None:
+    """When something last came into a folder or left it, in nanoseconds; None when it is gone."""
+    try:
+        return os.stat(folder).st_mtime_ns
+    except (OSError, ValueError):
+        return None
 
 
 def _in_order(found: Iterable[Found]) -> list[Found]:

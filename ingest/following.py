@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path, PurePath
@@ -13,7 +13,7 @@ from ingest.batch import Transcript
 from ingest.beside import opened
 from ingest.cursor import Cursor, Positions, Watch, end_of_lines
 from ingest.finding import Finder, Found
-from ingest.opening import end_of_whole, open_transcript
+from ingest.opening import ForeignEncoding, end_of_whole, open_transcript
 from ingest.records import Dropped, Record, Tally
 from ingest.transcripts.protocol import Client, Shape
 
@@ -24,7 +24,7 @@ REST_S = 0.3
 # As long after a file that is read as a whole was read it is read again if something waits in it.
 AGAIN_S = 1.0
 # The parts of the time that looking for files, and reading files as a whole, may take.
-FINDING_SHARE = 0.006
+FINDING_SHARE = 0.0045
 READING_SHARE = 0.05
 # An answer whose end nothing tells of, or a last line without an end, counts as finished then.
 QUIET_S = 30.0
@@ -37,6 +37,8 @@ _RETRY_S = 30.0
 # After so long without a word a file's reader is made anew when it is needed.
 _KEEP_S = 600.0
 
+# So many files with damaged lines are named.
+MOST_NAMES = 5
 DAMAGE = (Dropped.BROKEN, Dropped.TOO_LONG)
 
 Keep = Callable[[Sequence[Record]], Awaitable[object]]
@@ -63,7 +65,8 @@ class Follower:
 
     Between two rounds, `rest_s` or longer apart, `glance` follows single files: what the system
     tells of, what is `due_at` a time, and where the system tells nothing those that were spoken in
-    lately. `place` tells several folders of one client apart in `positions`.
+    lately and, where it `has_new`, those. `place` tells several folders of one client apart in
+    `positions`.
     """
 
     def __init__(
@@ -86,6 +89,7 @@ class Follower:
         self._pending: dict[str, Found] = {}
         self._untold: set[str] = set()
         self._tally = Tally()
+        self._damaged: set[str] = set()
         self._signed: set[str] = set()
         self._signed_at = float("-inf")
         self._unreadable: set[str] = set()
@@ -115,6 +119,10 @@ class Follower:
         waiting = self._pending.items()
         return min((self._due_at(self._files[path], one) for path, one in waiting), default=inf)
 
+    def has_new(self) -> bool:
+        """Whether something came or went in a folder since it was looked into; touches nothing."""
+        return self._finder.has_new()
+
     def take_entered(self) -> set[str]:
         """The folders that were looked into since the last time, by their paths below the root."""
         return self._finder.take_entered()
@@ -143,19 +151,24 @@ class Follower:
         self._untold = {one.path for one in found if self._is_untold(one)}
         self._heard(told)
         await self._follow_all(found, keep)
-        oldest = self._clock.now().timestamp() - LIVE_S
-        lines = [one for one in found if one.facts.shape is Shape.LINES]
-        self._live = [one for one in lines if one.changed_at >= oldest][-MOST_LIVE:]
+        self._live = self._lively(found)
         self._report()
         await self._sign(found, beat)
         return heard
 
     async def glance(
-        self, keep: Keep, beat: Beat, told: Collection[str] = (), *, live: bool = True
+        self,
+        keep: Keep,
+        beat: Beat,
+        told: Collection[str] = (),
+        *,
+        live: bool = True,
+        new: bool = False,
     ) -> None:
         """As `look`, at what lies at or below the paths that were `told`, and at what is due.
 
-        With `live` also at transcripts of lines that changed not long before the last look.
+        With `live` also at transcripts of lines that changed not long before the last look, and
+        with `new` in folders where something came or went since.
         """
         now = self._clock.monotonic()
         due = [
@@ -163,19 +176,31 @@ class Follower:
             for path, one in self._pending.items()
             if self._due_at(self._files[path], one) <= now
         ]
-        if not (told or due or (live and self._live)):
+        if not (told or due or new or (live and self._live)):
             return
-        found = await asyncio.to_thread(self._seen, told, [*due, *(self._live if live else ())])
+        known = [*due, *(self._live if live else ())]
+        found = await asyncio.to_thread(self._seen, told, known, new)
         for path in {one.path for one in due} - {one.path for one in found}:
             del self._pending[path]
         self._heard(told)
         await self._follow_all(found, keep)
+        if new:
+            self._live = self._lively({one.path: one for one in [*self._live, *found]}.values())
         await self._sign_new(found, beat)
 
-    def _seen(self, told: Collection[str], known: Collection[Found]) -> list[Found]:
+    def _seen(self, told: Collection[str], known: Collection[Found], new: bool) -> list[Found]:
         seen = {one.path: one for one in self._finder.find_again(known)}
         seen |= {one.path: one for one in self._finder.find_at(told)}
+        if new:
+            seen |= {one.path: one for one in self._finder.find_new()}
         return list(seen.values())
+
+    def _lively(self, found: Iterable[Found]) -> list[Found]:
+        """Those of lines that may be spoken in now, the one that changed last at the end."""
+        oldest = self._clock.now().timestamp() - LIVE_S
+        lines = [one for one in found if one.facts.shape is Shape.LINES]
+        lively = [one for one in lines if one.changed_at >= oldest]
+        return sorted(lively, key=lambda one: one.changed_at)[-MOST_LIVE:]
 
     def _find(self) -> tuple[list[Found], float]:
         """All files, and the seconds of CPU time that finding them took."""
@@ -231,6 +256,7 @@ class Follower:
         elif now - file.grown_at >= QUIET_S:
             file.quiet = True
         signature, file.signature = found.signature, None
+        damage = self._damage
         try:
             grew = await self._read(file, found, keep)
         except FileNotFoundError:
@@ -241,12 +267,16 @@ class Follower:
             file.tail, file.free_at = None, now + _RETRY_S
             say = log.debug if file.trouble == str(error) else log.warning
             name = PurePath(found.path).name
-            say(Action.CAPTURE_SKIPPED, client=self._client.name, path=name, error=error)
+            # What we say of it ourselves holds nothing of it.
+            why = {"reason": str(error)} if isinstance(error, ForeignEncoding) else {}
+            say(Action.CAPTURE_SKIPPED, client=self._client.name, path=name, error=error, **why)
             file.trouble = str(error)
             return
         except BaseException:
             file.tail = None
             raise
+        if self._damage > damage:
+            self._damaged.add(PurePath(found.path).name)
         file.signature, file.read_at, file.trouble = signature, now, ""
         if grew or (changed and file.tail is not None and file.tail.waiting):
             file.grown_at = now
@@ -316,12 +346,17 @@ class Follower:
 
     def _report(self) -> None:
         """Says how much was left out and why; damage more loudly than what is meant to be."""
-        damaged = any(self._tally[kind] for kind in DAMAGE)
         if +self._tally:
-            say = log.warning if damaged else log.debug
+            say = log.warning if self._damage else log.debug
             counts = {kind.value: count for kind, count in (+self._tally).items()}
-            say(Action.CAPTURE_SKIPPED, client=self._client.name, **counts)
+            where = sorted(self._damaged)[:MOST_NAMES] or None
+            say(Action.CAPTURE_SKIPPED, client=self._client.name, where=where, **counts)
         self._tally.clear()
+        self._damaged.clear()
+
+    @property
+    def _damage(self) -> int:
+        return sum(self._tally[kind] for kind in DAMAGE)
 
     async def _sign(self, found: Sequence[Found], beat: Beat) -> None:
         """Says which sessions are stored as far as they are written."""

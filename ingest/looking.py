@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import os
+import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,10 +22,13 @@ T = TypeVar("T")
 
 log = get_logger()
 
-# How often everything is looked through at most where nothing tells of changes, and the transcripts
-# of those who speak now.
+# How often everything is looked through at most where nothing tells of changes, folders for what is
+# new in them, and the transcripts of those who speak now.
 LOOK_S = 1.0
+NEW_S = 0.75
 GLANCE_S = 0.2
+# The part of the time that looking for new files between may take.
+NEW_SHARE = 0.002
 # How often at most where changes are told: a hint may be lost.
 CALM_S = 5.0
 # What is written in one go is read in one go.
@@ -50,7 +54,7 @@ class Keeper(Protocol):
     async def beat(self, client: str, sessions: Sequence[str]) -> None: ...
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Place:
     """A follower and how it stands; times are of the monotonic clock."""
 
@@ -93,6 +97,7 @@ class Looker:
         self._changes = Changes()
         self._watcher: Watcher | None = None
         self._save_at = -inf
+        self._new_at = -inf
         self._unsaved = False
 
     async def run(self) -> NoReturn:
@@ -107,6 +112,7 @@ class Looker:
 
     async def _round(self) -> None:
         told = self._changes.take()
+        renewed = await self._renewed()
         for place in self._places:
             now = self._clock.monotonic()
             concerns = {""} if told is None else place.follower.below(told)
@@ -115,7 +121,7 @@ class Looker:
                 if self._clock.monotonic() >= place.polled_until:
                     await self._watch(place)
             elif concerns or place.why is not None or now >= place.follower.due_at:
-                await self._glance(place, concerns)
+                await self._glance(place, concerns, new=place in renewed)
                 if place.why is None:
                     await self._watch(place)
             else:
@@ -136,10 +142,27 @@ class Looker:
         rest_s = min(sum(one.follower.rest_s for one in self._places), BEAT_S)
         place.look_at = self._clock.monotonic() + max(pause_s, rest_s)
 
-    async def _glance(self, place: _Place, told: Collection[str]) -> None:
+    async def _renewed(self) -> Sequence[_Place]:
+        """Of the places that nothing is told of those where files came or went."""
+        polled = [place for place in self._places if place.why is not None]
+        if not polled or self._clock.monotonic() < self._new_at:
+            return ()
+
+        def look() -> tuple[list[_Place], float]:
+            began = time.thread_time()
+            renewed = [place for place in polled if place.follower.has_new()]
+            return renewed, time.thread_time() - began
+
+        # All in one go: to change threads takes as long as to look at a hundred folders.
+        renewed, took_s = await asyncio.to_thread(look)
+        rest_s = min(max(NEW_S, took_s / NEW_SHARE), BEAT_S)
+        self._new_at = self._clock.monotonic() + rest_s
+        return renewed
+
+    async def _glance(self, place: _Place, told: Collection[str], *, new: bool) -> None:
         keep, beat = self._ways(place)
         live = place.why is not None
-        await patiently(lambda: place.follower.glance(keep, beat, told, live=live))
+        await patiently(lambda: place.follower.glance(keep, beat, told, live=live, new=new))
 
     def _ways(
         self, place: _Place

@@ -10,6 +10,7 @@ import click
 from agents_memory.cli.options import EPILOG, as_json
 from agents_memory.cli.output import EXIT_OK, emit_json, emit_text, refused
 from agents_memory.cli.pool import OpenPool, load_settings, open_for, say
+from agents_memory.cli.private import private_command
 from agents_memory.domain.errors import Refusal
 from agents_memory.domain.memories import MemoryView
 from agents_memory.domain.patches import Verb
@@ -41,6 +42,9 @@ def command() -> None:
     """Show and search what is believed, and how it came to be."""
 
 
+command.add_command(private_command("memory"))
+
+
 @command.command("get", epilog=f"Example: mcp-agents-memory memory get 17 --history\n\n{EPILOG}")
 @item_id
 @click.option("--history", "with_history", is_flag=True, help="Also every version it had.")
@@ -50,10 +54,10 @@ def get(*, number: int, with_history: bool, as_json: bool) -> int:
     settings = load_settings()
 
     async def load(pool: OpenPool) -> tuple[MemoryView, tuple[Version, ...]] | Refusal:
-        view = await MemorySearch(pool.database).read(number, pool.user_id)
+        view = await MemorySearch(pool.database).read(number, pool.user_id, private=True)
         if isinstance(view, Refusal) or not with_history:
             return view if isinstance(view, Refusal) else (view, ())
-        versions = await History(pool.database).versions(number, pool.user_id)
+        versions = await History(pool.database).versions(number, pool.user_id, private=True)
         return versions if isinstance(versions, Refusal) else (view, versions)
 
     outcome = asyncio.run(in_pool(settings, "memory get", load))
@@ -72,11 +76,18 @@ def get(*, number: int, with_history: bool, as_json: bool) -> int:
 @command.command("search", epilog=f"Example: mcp-agents-memory memory search tea\n\n{EPILOG}")
 @click.argument("query", nargs=-1, required=True)
 @click.option("--removed", is_flag=True, help="Also what was removed or has given way.")
+@click.option("--private", is_flag=True, help="Also what you made private.")
 @click.option("--subject", help="Only of this subject.")
 @click.option("--limit", type=click.IntRange(1, MAX_LIMIT), default=20, show_default=True)
 @as_json
 def search(
-    *, query: tuple[str, ...], removed: bool, subject: str | None, limit: int, as_json: bool
+    *,
+    query: tuple[str, ...],
+    removed: bool,
+    private: bool,
+    subject: str | None,
+    limit: int,
+    as_json: bool,
 ) -> int:
     """Find memories that hold every word of QUERY; `search` finds by meaning too."""
     settings = load_settings()
@@ -87,6 +98,7 @@ def search(
             pool.user_id,
             subject=subject,
             include_removed=removed,
+            private=private,
             limit=limit,
         )
 
@@ -110,7 +122,7 @@ def history(*, number: int, as_json: bool) -> int:
     settings = load_settings()
 
     async def load(pool: OpenPool) -> tuple[Version, ...] | Refusal:
-        return await History(pool.database).versions(number, pool.user_id)
+        return await History(pool.database).versions(number, pool.user_id, private=True)
 
     outcome = asyncio.run(in_pool(settings, "memory history", load))
     if isinstance(outcome, Refusal):

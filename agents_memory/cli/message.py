@@ -12,6 +12,7 @@ from agents_memory.cli.importing import import_command
 from agents_memory.cli.options import EPILOG, as_json
 from agents_memory.cli.output import EXIT_OK, emit_json, emit_text, refused
 from agents_memory.cli.pool import load_settings, open_for, say, wanted_services
+from agents_memory.cli.private import private_command
 from agents_memory.cli.receipt import render_stages
 from agents_memory.clock import SystemClock
 from agents_memory.domain.errors import Code, DatabaseUnavailable, Refusal
@@ -36,6 +37,7 @@ def command() -> None:
 
 
 command.add_command(import_command)
+command.add_command(private_command("message"))
 
 
 @command.command(
@@ -146,7 +148,7 @@ async def _load(
             connection: Connection,
         ) -> tuple[MessageView, Receipt, int | None] | Refusal:
             found = await messages.list_messages(
-                connection, [message_id], pool.user_id, outdated=True
+                connection, [message_id], pool.user_id, outdated=True, private=True
             )
             receipt = await read_receipt(connection, pool.database.schema, message_id)
             if found and isinstance(receipt, Receipt):
@@ -185,6 +187,7 @@ def _render(settings: Settings, message: MessageView, receipt: Receipt, summary:
     speaker = (message.role, message.platform, message.model, message.device)
     marks = (
         "pinned" if message.pinned else "",
+        "private" if message.private else "",
         f"archived, summary {summary} stands for it" if message.archived else "",
     )
     about = (

@@ -28,7 +28,7 @@ def get(*, number: int, as_json: bool) -> int:
     settings = load_settings()
 
     async def load(pool: OpenPool) -> PatchView | Refusal:
-        return await History(pool.database).patch_view(number, pool.user_id)
+        return await History(pool.database).patch_view(number, pool.user_id, private=True)
 
     view = asyncio.run(in_pool(settings, "patch get", load))
     if isinstance(view, Refusal):
@@ -62,7 +62,9 @@ def list_command(*, memory: int | None, limit: int, before: int | None, as_json:
     settings = load_settings()
 
     async def load(pool: OpenPool) -> tuple[PatchSummary, ...]:
-        return await History(pool.database).list_patches(pool.user_id, memory, limit, before)
+        return await History(pool.database).list_patches(
+            pool.user_id, memory, limit, before, private=True
+        )
 
     found = asyncio.run(in_pool(settings, "patch list", load))
     if as_json:

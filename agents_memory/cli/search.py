@@ -40,6 +40,7 @@ class Wanted:
     venue: str | None
     said: DateRange
     archived: bool
+    private: bool
 
     def request(self, user_id: int) -> RecallRequest:
         """The same as a request to the recall of every tool."""
@@ -55,6 +56,7 @@ class Wanted:
             device=None if not self.device else repair(self.device).text,
             venue=None if not self.venue else repair(self.venue).text,
             include_archived=self.archived,
+            include_private=self.private,
         )
         return RecallRequest(self.query, filters, self.limit, self.max_tokens, project=project)
 
@@ -80,6 +82,7 @@ class Wanted:
 @click.option("--device", help="Only this machine, and what is pinned.")
 @click.option("--venue", help="Only this place: buzz, or exactly buzz:Room.")
 @click.option("--archived", is_flag=True, help="Also what was summarised and put away.")
+@click.option("--private", is_flag=True, help="Also what you made private.")
 @as_json
 def command(*, query: tuple[str, ...], date_range: str | None, as_json: bool, **given: Any) -> int:
     """Search the memory by meaning and by words; without QUERY, the newest first."""

@@ -1,6 +1,5 @@
 """A configuration file's text, JSON or TOML, read and changed at one member; the rest stays."""
 
-import copy
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from agents_memory.clients import json_text
+from agents_memory.clients.json_tree import NotJson
 from agents_memory.domain.errors import MemoryFault
 
 
@@ -20,7 +20,7 @@ def find(file: Path, text: str, keys: Sequence[str]) -> Any:
     """The value of the member at `keys`, None when there is none. Raises Unreadable."""
     try:
         value: Any = tomlkit.parse(text).unwrap() if _is_toml(file) else json_text.read(text)
-    except (TOMLKitError, json_text.NotJson, RecursionError) as error:
+    except (TOMLKitError, NotJson, RecursionError) as error:
         raise Unreadable(f"{file} cannot be read: {error}") from error
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
@@ -43,9 +43,7 @@ def with_member(file: Path, text: str, keys: Sequence[str], value: object) -> st
     """
     before = find(file, text, ())
     after = with_unchecked(file, text, keys, value)
-    expected = copy.deepcopy(before) if before is not None else {}
-    _put(expected, keys, value)
-    return _checked(file, after, expected)
+    return _checked(file, after, _with({} if before is None else before, keys, value))
 
 
 def with_unchecked(file: Path, text: str, keys: Sequence[str], value: object) -> str:
@@ -54,17 +52,13 @@ def with_unchecked(file: Path, text: str, keys: Sequence[str], value: object) ->
         if _is_toml(file):
             return _toml_with(text, keys, value)
         return json_text.with_value(text, keys, value)
-    except (TOMLKitError, json_text.NotJson, TypeError) as error:
+    except (TOMLKitError, NotJson, TypeError) as error:
         raise Unreadable(f"{file} cannot be changed: {error}") from error
 
 
 def without_member(file: Path, text: str, keys: Sequence[str | int]) -> str:
     """`text` without what is at `keys`; checked to be otherwise the same. Raises Unreadable."""
-    expected = copy.deepcopy(find(file, text, ()))
-    holder = expected
-    for key in keys[:-1]:
-        holder = holder[key]
-    del holder[keys[-1]]
+    expected = _without(find(file, text, ()), keys)
     if _is_toml(file):
         document = tomlkit.parse(text)
         node: Any = document
@@ -80,8 +74,12 @@ def _checked(file: Path, after: str, expected: Any) -> str:
     if _is_toml(file):
         # A TOML table that holds nothing may have no place in the text.
         found, expected = _filled(found), _filled(expected)
-    if found != expected:
-        raise Unreadable(f"{file} has a form that cannot be changed safely")
+    try:
+        same = bool(found == expected)
+    except RecursionError:
+        same = False
+    if not same:
+        raise Unreadable(f"{file} has a form that cannot be changed safely; edit it by hand")
     return after
 
 
@@ -92,13 +90,23 @@ def _filled(value: Any) -> Any:
     return {key: item for key, item in filled.items() if item != {}}
 
 
-def _put(holder: Any, keys: Sequence[str], value: object) -> None:
-    for key in keys[:-1]:
-        holder = holder.setdefault(key, {})
+def _with(holder: Any, keys: Sequence[str], value: object) -> Any:
+    """A document's value with `value` at `keys`; the old one stays as it is."""
+    if not keys:
+        return value
     if isinstance(holder, list):
-        holder.append(value)
+        return [*holder, _with({}, keys[1:], value)]
+    return {**holder, keys[0]: _with(holder.get(keys[0], {}), keys[1:], value)}
+
+
+def _without(holder: Any, keys: Sequence[str | int]) -> Any:
+    """A document's value without what is at `keys`; the old one stays as it is."""
+    changed = holder.copy()
+    if len(keys) == 1:
+        del changed[keys[0]]
     else:
-        holder[keys[-1]] = value
+        changed[keys[0]] = _without(changed[keys[0]], keys[1:])
+    return changed
 
 
 def _toml_with(text: str, keys: Sequence[str], value: object) -> str:

@@ -6,38 +6,20 @@ characters of one member only, the way editors of settings do it.
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
-from agents_memory.domain.errors import MemoryFault
+from agents_memory.clients.json_tree import Node, NotJson, parse, skip
 
-MAX_DEPTH = 100
 APPEND = "-"
 _BLANK = " \t\r\n"
-_SPACE = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
-_WORD = re.compile(r"[-+.0-9A-Za-z]+")
 
 
-class NotJson(MemoryFault):
-    """The text is no JSON, not even with comments; names the line."""
-
-
-@dataclass(slots=True)
-class _Node:
-    """A value and where it stands; `entries` are (key, start of the entry, value)."""
-
-    start: int
-    value: Any
-    end: int = 0
-    entries: list[tuple[str | int, int, "_Node"]] = field(default_factory=list)
-    trailing_comma: int | None = None
-
-
+@lru_cache(maxsize=4)
 def read(text: str) -> Any:
-    """The value of `text`; None of blank text. Raises NotJson."""
-    tree = _parse(text)
+    """The value of `text`, not to be changed; None of blank text. Raises NotJson."""
+    tree = parse(text, None)
     return None if tree is None else tree.value
 
 
@@ -47,7 +29,7 @@ def with_value(text: str, path: Sequence[str], value: object) -> str:
     The key `-` appends to an array, as in JSON Pointer (RFC 6901). Raises NotJson, also where
     something else than an object stands in the way.
     """
-    tree = _parse(text)
+    tree = parse(text, path)
     if tree is None:
         return text + json.dumps(_nested(path, value), ensure_ascii=False, indent=2) + "\n"
     node, depth = _follow(tree, path)
@@ -64,7 +46,7 @@ def with_value(text: str, path: Sequence[str], value: object) -> str:
 
 def without(text: str, path: Sequence[str | int]) -> str:
     """`text` without the member or item at `path`; unchanged when there is none. Raises NotJson."""
-    tree = _parse(text)
+    tree = parse(text, path[:-1])
     if tree is None or not path:
         return text
     node, depth = _follow(tree, path[:-1])
@@ -76,14 +58,14 @@ def without(text: str, path: Sequence[str | int]) -> str:
     return text
 
 
-def _cut(text: str, node: _Node, at: int, start: int, child: _Node) -> str:
+def _cut(text: str, node: Node, at: int, start: int, child: Node) -> str:
     if at + 1 < len(node.entries):
         # Up to the next entry's own line, so that its comments stay with it.
-        end = _skip(text, child.end) + 1
+        end = skip(text, child.end) + 1
     elif at > 0:
         before = node.entries[at - 1][2].end
         end = child.end if node.trailing_comma is None else node.trailing_comma + 1
-        comma = _skip(text, before)
+        comma = skip(text, before)
         kept = text[comma + 1 : start].rstrip(_BLANK)
         return text[:comma] + kept + text[end:]
     else:
@@ -98,7 +80,7 @@ def _line_end(text: str, start: int, end: int) -> str:
     return "" if following.startswith(("\n", "\r")) else gap
 
 
-def _appended(text: str, node: _Node, key: str | None, value: object) -> str:
+def _appended(text: str, node: Node, key: str | None, value: object) -> str:
     newline = "\r\n" if "\r\n" in text else "\n"
     outer = _indent_at(text, node.start)
     inner = _indent_at(text, node.entries[0][1]) if node.entries else ""
@@ -139,7 +121,7 @@ def _step(text: str) -> str:
     return "  " if found is None or len(found[1]) > 8 else found[1]
 
 
-def _follow(node: _Node, path: Sequence[str | int]) -> tuple[_Node, int]:
+def _follow(node: Node, path: Sequence[str | int]) -> tuple[Node, int]:
     """The deepest node on `path`, and how many steps lead to it."""
     for depth, key in enumerate(path):
         child = next((child for name, _, child in node.entries if name == key), None)
@@ -147,97 +129,3 @@ def _follow(node: _Node, path: Sequence[str | int]) -> tuple[_Node, int]:
             return node, depth
         node = child
     return node, len(path)
-
-
-def _parse(text: str) -> _Node | None:
-    start = _skip(text, 0)
-    if start == len(text):
-        return None
-    node = _value(text, start, 0)
-    if (end := _skip(text, node.end)) != len(text):
-        raise _wrong(text, end)
-    return node
-
-
-def _value(text: str, at: int, depth: int) -> _Node:
-    if depth > MAX_DEPTH:
-        raise _wrong(text, at)
-    match text[at : at + 1]:
-        case "{":
-            return _object(text, at, depth)
-        case "[":
-            return _array(text, at, depth)
-        case '"':
-            value, end = _string(text, at)
-            return _Node(at, value, end)
-    found = _WORD.match(text, at)
-    try:
-        if found is None:
-            raise _wrong(text, at)
-        return _Node(at, json.loads(found[0]), found.end())
-    except ValueError:
-        raise _wrong(text, at) from None
-
-
-def _object(text: str, at: int, depth: int) -> _Node:
-    node = _Node(at, {})
-    for start in _entries(text, node, "}"):
-        key, end = _string(text, start)
-        colon = _skip(text, end)
-        if text[colon : colon + 1] != ":":
-            raise _wrong(text, colon)
-        child = _value(text, _skip(text, colon + 1), depth + 1)
-        # The last of two equal keys counts, as everywhere.
-        node.entries.append((key, start, child))
-        node.value[key] = child.value
-    if len(node.value) != len(node.entries):
-        raise NotJson(f"line {_line(text, at)} begins an object that has one key twice")
-    return node
-
-
-def _array(text: str, at: int, depth: int) -> _Node:
-    node = _Node(at, [])
-    for start in _entries(text, node, "]"):
-        child = _value(text, start, depth + 1)
-        node.entries.append((len(node.entries), start, child))
-        node.value.append(child.value)
-    return node
-
-
-def _entries(text: str, node: _Node, close: str) -> Iterator[int]:
-    """Where each entry begins; the caller appends what it found there before it asks again."""
-    at = _skip(text, node.start + 1)
-    while text[at : at + 1] != close:
-        yield at
-        at = _skip(text, node.entries[-1][2].end)
-        node.trailing_comma = None
-        if text[at : at + 1] == ",":
-            node.trailing_comma = at
-            at = _skip(text, at + 1)
-        elif text[at : at + 1] != close:
-            raise _wrong(text, at)
-    node.end = at + 1
-
-
-def _string(text: str, at: int) -> tuple[str, int]:
-    found = _STRING.match(text, at)
-    if found is None:
-        raise _wrong(text, at)
-    try:
-        return str(json.loads(found[0])), found.end()
-    except ValueError:
-        raise _wrong(text, at) from None
-
-
-def _skip(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    assert found is not None
-    return found.end()
-
-
-def _wrong(text: str, at: int) -> NotJson:
-    return NotJson(f"line {_line(text, at)} is no valid JSON")
-
-
-def _line(text: str, at: int) -> int:
-    return text.count("\n", 0, at) + 1

@@ -1,6 +1,7 @@
 """What shall become of a client's files, as a plan that can be shown; and doing it."""
 
 import difflib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,6 +11,9 @@ from typing import Any
 from agents_memory.clients import config_file, document
 from agents_memory.clients.known import Client
 from agents_memory.domain.redaction import redact
+
+# Lines around a change that are shown with it.
+CONTEXT = 2
 
 Run = Callable[[Sequence[str]], bool]
 
@@ -33,15 +37,20 @@ class Edit:
 
     def diff(self) -> str:
         """The change for a person; what looks like a secret nearby is not shown."""
+        before, after = (self.before or "").splitlines(), (self.after or "").splitlines()
+        # Files of megabytes change in one place, and comparing their every line takes long.
+        same = _same(before, after)
+        head = max(0, same - CONTEXT)
+        tail = max(0, _same(before[same:][::-1], after[same:][::-1]) - CONTEXT)
         lines = difflib.unified_diff(
-            (self.before or "").splitlines(),
-            (self.after or "").splitlines(),
+            before[head : len(before) - tail],
+            after[head : len(after) - tail],
             str(self.file),
             str(self.file) if self.after is not None else "(removed)",
             lineterm="",
-            n=2,
+            n=CONTEXT,
         )
-        return redact("\n".join(lines)).text
+        return redact("\n".join(_further(line, head) for line in lines)).text
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +111,19 @@ def _again(edit: Edit, now_there: str | None) -> str | None:
         elif document.has(document.find(file, text, ()), keys):
             text = document.without_member(file, text, keys)
     return None if edit.after is None and not document.find(file, text, ()) else text
+
+
+def _same(before: Sequence[str], after: Sequence[str]) -> int:
+    """How many lines at the beginning are the same."""
+    pairs = enumerate(zip(before, after, strict=False))
+    return next((at for at, (old, new) in pairs if old != new), min(len(before), len(after)))
+
+
+def _further(line: str, lines: int) -> str:
+    """A line of a diff; where it says at which line one is, so many lines on."""
+    if not line.startswith("@@ "):
+        return line
+    return re.sub(r"([-+])(\d+)", lambda at: f"{at[1]}{int(at[2]) + lines}", line)
 
 
 _GONE = object()

@@ -1,10 +1,10 @@
 """A long text in parts: what stands in it as one statement each, and the few that say most."""
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from agents_memory.domain.joining import Unit, joined, wide
 from agents_memory.domain.key_sentences import key_sentences
 from agents_memory.domain.text import content_key, is_blank, truncate
 
@@ -41,32 +41,19 @@ _END = re.compile(
     r"""\s+(?![a-zß-ÿ]|(?<=\d\.\s)(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez))"""
     r"""|(?<=[。！？])(?![。！？」』”’）])|(?<=[。！？][」』”’）])"""
 )
-_QUESTION = re.compile(r"""[?？؟]["'”’»)\]」』）]*\Z""")
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """One sentence, list item or row of a text; `section` counts the headings before it."""
-
-    text: str
-    section: int = 0
-    heading: str | None = None
-
-    @property
-    def statement(self) -> str:
-        """What it says where its heading is not seen."""
-        if self.heading is None:
-            return self.text
-        wide = _wide(self.heading[-1])
-        return f"{self.heading}：{self.text}" if wide else f"{self.heading}: {self.text}"
 
 
 def units(text: str) -> list[Unit]:
-    """The statements of a text in their order, each once; at most 600 characters each.
+    """What a text says in its order, each once; what means little alone is joined with the rest.
 
     By headings, paragraphs, list items, rows and sentences, in any script, of the first READ_CHARS
-    characters. Code is left out unless there is nothing else.
+    characters; at most 600 characters each. Code is left out unless there is nothing else.
     """
+    return joined(fragments(text))
+
+
+def fragments(text: str) -> list[Unit]:
+    """The single sentences, items and rows of a text, as `units` begins with them."""
     beginning = text[:READ_CHARS]
     found = list(_Reader(code=False).read(beginning))
     if not found:
@@ -103,7 +90,7 @@ def key_units(found: Sequence[Unit], most: int = MOST) -> list[Unit]:
 def _telling(found: Sequence[Unit], most: int) -> list[Unit]:
     if len(found) <= most:
         return list(found)
-    weights = [_QUESTION_WEIGHT if _QUESTION.search(unit.text) else 1.0 for unit in found]
+    weights = [_QUESTION_WEIGHT if unit.is_question else 1.0 for unit in found]
     chosen = key_sentences([unit.text for unit in found], weights, most=most)
     places = sorted({sentence.place for sentence in chosen})
     return [found[place] for place in places] or list(found[:most])
@@ -115,11 +102,15 @@ class _Reader:
 
     code: bool
     section: int = 0
+    block: int = 0
     heading: str | None = None
-    # A line that announces what follows stands for a heading until the next empty line after it.
+    # What announces what follows stands for a heading: until the next paragraph that is none of it,
+    # and of an item until the next one that is indented no further.
     announced: str | None = None
+    outer: list[tuple[int, str]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     item: bool = False
+    indent: int = 0
 
     def read(self, text: str) -> Iterator[Unit]:
         fenced = False
@@ -129,17 +120,18 @@ class _Reader:
                 fenced = not fenced
                 yield from self._flush()
             elif not fenced or self.code:
-                yield from self._line(line, indented=raw[:1].isspace())
+                yield from self._line(line, len(raw) - len(raw.lstrip()))
         yield from self._flush()
 
-    def _line(self, line: str, *, indented: bool) -> Iterator[Unit]:
+    def _line(self, line: str, indent: int) -> Iterator[Unit]:
         if is_blank(line):
             after_item = self.item
-            yield from self._flush()
+            yield from self._flush(announcing=True)
             if after_item:
                 self.announced = None
+            self.block += 1
         elif len(line) > _MARKED_CHARS:
-            yield from self._prose(line, indented=indented)
+            yield from self._prose(line, indent)
         elif (title := _HEADING.match(line)) is not None:
             yield from self._flush()
             self._begin(title["title"].rstrip("# "))
@@ -148,44 +140,61 @@ class _Reader:
         elif _RULE.match(line):
             yield from self._flush()
         elif (mark := _ITEM.match(line)) is not None:
-            yield from self._flush(announcing=True)
-            self.lines, self.item = [line[mark.end() :]], True
+            yield from self._flush(announcing=True, inner=self.item and indent > self.indent)
+            while self.outer and indent <= self.outer[-1][0]:
+                self.outer.pop()
+            self.lines, self.item, self.indent = [line[mark.end() :]], True, indent
         elif line.startswith("|") and line.endswith("|"):
             yield from self._flush(announcing=True)
             cells = (cell.strip() for cell in line.strip("|").split("|"))
             self.lines, self.item = [" · ".join(cell for cell in cells if cell)], True
             yield from self._flush()
         else:
-            yield from self._prose(line, indented=indented)
+            yield from self._prose(line, indent)
 
-    def _prose(self, line: str, *, indented: bool) -> Iterator[Unit]:
-        if self.item and not indented:
+    def _prose(self, line: str, indent: int) -> Iterator[Unit]:
+        if self.item and not indent:
             yield from self._flush()
             self.announced = None
         elif self.lines and not self.item and _is_whole(self.lines[-1], line):
             yield from self._flush()
+        if not self.item:
+            self.outer.clear()
         self.lines.append(line)
 
     def _begin(self, title: str) -> None:
         self.section += 1
+        self.block += 1
         self.heading = None if is_blank(title) else truncate(" ".join(title.split()), HEADING_CHARS)
         self.announced = None
+        self.outer.clear()
 
-    def _flush(self, *, announcing: bool = False) -> Iterator[Unit]:
+    def _flush(self, *, announcing: bool = False, inner: bool = False) -> Iterator[Unit]:
+        """What was collected; of a lead-in (`announcing`) all but its last sentence.
+
+        `inner`: an item follows that is indented further.
+        """
         text, item = _joined(self.lines), self.item
         self.lines, self.item = [], False
         if is_blank(text):
             return
-        if not item:
-            self.announced = None
-            if announcing and text.endswith(_ANNOUNCED) and len(text) <= HEADING_CHARS:
-                self.announced = text.rstrip("：: ")
-                return
-        heading = self.announced or self.heading
-        for sentence in [text] if item else _END.split(text):
+        if inner and text.endswith(_ANNOUNCED):
+            self.outer.append((self.indent, truncate(text.rstrip("：: "), HEADING_CHARS)))
+            return
+        sentences = [text] if item else _END.split(text)
+        lead_in = None
+        if not item and announcing and text.endswith(_ANNOUNCED):
+            *rest, last = sentences
+            if len(last) <= HEADING_CHARS:
+                lead_in, sentences = last.rstrip("：: "), rest
+        above = [self.announced or self.heading, *(text for _, text in self.outer)]
+        heading = " – ".join(filter(None, above)) or None
+        for sentence in sentences:
             for piece in _pieces(sentence.strip()):
                 if any(map(str.isalnum, piece)):
-                    yield Unit(piece, self.section, heading)
+                    yield Unit(piece, self.section, heading, self.block, item)
+        if lead_in is not None or not item:
+            self.announced = lead_in
 
 
 def _is_whole(line: str, following: str) -> bool:
@@ -201,17 +210,9 @@ def _joined(lines: Sequence[str]) -> str:
     """Wrapped lines as one; no space between scripts that are written without."""
     text = ""
     for line in lines:
-        gap = "" if not text or (_wide(text[-1]) and _wide(line[:1])) else " "
+        gap = "" if not text or (wide(text[-1]) and wide(line[:1])) else " "
         text += gap + line
     return " ".join(text.split())
-
-
-def _wide(character: str) -> bool:
-    return (
-        bool(character)
-        and unicodedata.east_asian_width(character) in "WF"
-        and not ("\uac00" <= character <= "\ud7a3")
-    )
 
 
 def _pieces(sentence: str) -> Iterator[str]:

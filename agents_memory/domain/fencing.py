@@ -41,6 +41,8 @@ def strip_fenced(text: str) -> str:
     A block whose end is missing (cut off by a client) goes up to the next block or the end. Tags
     without our header stay. Also knows a block inside a JSON string, where line ends are `\\n`.
     """
+    if _NAME not in text:
+        return text
     parts: list[str] = []
     done, close = 0, 0
     opened = _OPEN.search(text)

@@ -11,7 +11,8 @@ class Filters:
     `projects` are ids of project tags (aliases resolved), `since` is inclusive and `until`
     exclusive (aware datetimes, compared with when a thing was said), `device` also lets pinned rows
     through, and `venue` matches exactly or as a prefix before a colon. `include_archived` asks for
-    messages that a summary stands for; whoever asks for a time gets them anyway.
+    messages that a summary stands for; whoever asks for a time gets them anyway. `include_private`
+    is the owner's alone to ask for.
     """
 
     user_id: int
@@ -23,6 +24,7 @@ class Filters:
     device: str | None = None
     venue: str | None = None
     include_archived: bool = False
+    include_private: bool = False
 
     @property
     def only_messages(self) -> bool:

@@ -140,6 +140,10 @@ def _fold(text: str) -> str:
 
 def is_blank(text: str) -> bool:
     """Whether nothing in `text` can be seen: whitespace, control, format and unseen characters."""
+    first = text[:1]
+    if first.isascii() and first.isalnum():
+        # As nearly every text begins.
+        return False
     return all(
         character.isspace()
         or unicodedata.category(character) in ("Cc", "Cf")

@@ -92,7 +92,9 @@ class Adding:
             return refusal
 
         async def load(connection: Connection) -> Sequence[MemoryView]:
-            return await memories.list_memories(connection, [memory_id], request.user_id)
+            return await memories.list_memories(
+                connection, [memory_id], request.user_id, private=True
+            )
 
         [same] = await run(load)
         operations: list[Operation] = [Support(same.id, same.version)]

@@ -24,7 +24,7 @@ def check_capture(settings: Settings) -> Check:
     return passed(
         "capture",
         "\n".join(
-            [f"{who}; it polls, so first words may take some seconds, where"]
+            [f"{who}; it polls, so that an old session taken up again may wait some seconds, where"]
             + [f"{client}: {why}" for client, why in capturer.polled.items()]
         ),
     )

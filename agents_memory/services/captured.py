@@ -1,7 +1,7 @@
 """Captured turns: each stored once, or known by what an agent handed over before."""
 
-from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime
 from enum import StrEnum
 
 from agents_memory.domain.errors import Refusal
@@ -9,12 +9,10 @@ from agents_memory.domain.messages import Accepted, Draft, Stored
 from agents_memory.domain.text import content_key
 from agents_memory.domain.trust import lowest
 from agents_memory.services.intake import Intake, prepare
+from agents_memory.services.told import TOLD_WITHIN, apart, give_way
 from agents_memory.storage import captures
 from agents_memory.storage.captures import Identity, Told
 from agents_memory.storage.connections import Connection, Database
-
-# An agent hands a turn over while it works on it: within this time of its being said, either way.
-TOLD_WITHIN = timedelta(minutes=10)
 
 
 class Kept(StrEnum):
@@ -50,7 +48,7 @@ class Captured:
             return []
         identities = [_identity(turn, user_id) for turn in turns]
         platform, device = turns[0].draft.platform, turns[0].draft.device or ""
-        spans = _apart(_span(turn) for turn in turns)
+        spans = apart(_span(turn) for turn in turns)
 
         async def look(connection: Connection) -> tuple[list[Told], set[str]]:
             told = await captures.list_told(
@@ -66,6 +64,7 @@ class Captured:
             known.add(identity.native_id)
         new = [turn for turn, outcome in zip(turns, kept, strict=True) if outcome is None]
         stored = iter(await self._intake.insert_many(new, user_id) if new else ())
+        await give_way(self._database, user_id, spans)
         return [outcome or _outcome(next(stored)) for outcome in kept]
 
     async def _known(
@@ -75,7 +74,13 @@ class Captured:
         if identity.native_id in known:
             return Kept.DUPLICATE
         since, until = _span(turn)
-        near = [t for t in told if t.role is turn.draft.role and since <= t.created_at <= until]
+        near = [
+            one
+            for one in told
+            if one.role is turn.draft.role
+            and one.session in (None, turn.draft.session)
+            and since <= one.created_at <= until
+        ]
         for candidate in same_words(turn.draft, near):
             if await self._collapse(identity, candidate.id):
                 return Kept.COLLAPSED
@@ -105,17 +110,6 @@ def _outcome(stored: Stored) -> Kept:
 def _span(turn: Accepted) -> tuple[datetime, datetime]:
     said = turn.draft.occurred_at or turn.at
     return said - TOLD_WITHIN, said + TOLD_WITHIN
-
-
-def _apart(spans: Iterable[tuple[datetime, datetime]]) -> list[tuple[datetime, datetime]]:
-    """Spans of time with those that meet made one."""
-    merged: list[tuple[datetime, datetime]] = []
-    for since, until in sorted(spans):
-        if merged and since <= merged[-1][1]:
-            merged[-1] = merged[-1][0], max(until, merged[-1][1])
-        else:
-            merged.append((since, until))
-    return merged
 
 
 def same_words(draft: Draft, told: Sequence[Told]) -> list[Told]:

@@ -5,6 +5,8 @@ to mend. Nothing is changed, and no secret is named.
 """
 
 import asyncio
+import errno
+import os
 import shutil
 import sys
 import tempfile
@@ -40,6 +42,8 @@ GLANCE_S = 0.5
 PARKED_SHOWN = 3
 
 MIGRATE = "run `mcp-agents-memory migrate` as the owner of the pool (OWNER_DATABASE_URL)"
+# A full disk still takes a file, and nothing into it.
+SOME_BYTES = 64 * 2**10
 INIT = "run `mcp-agents-memory init`, or correct MEMORY_DATA_DIR"
 _ADDED_TO = ("messages", "message_state", "work", "traces", "users", "memories", "patches")
 WANTED_RIGHTS = (
@@ -154,17 +158,27 @@ class Diagnosis:
         name, base = "data_directory", self._settings.data_dir
         place = self._place()
         if not base.exists():
+            above = next((folder for folder in base.absolute().parents if folder.exists()), base)
+            if not os.access(above, os.W_OK | os.X_OK):
+                # Also where the database is elsewhere: turns wait here while it is away.
+                return failed(
+                    name,
+                    f"{base} cannot be made, as {above} cannot be written to",
+                    "make it writable, or set MEMORY_DATA_DIR to another folder",
+                )
             if place is None:
                 return skipped(name, f"{base} is not there, and not needed yet")
             return failed(name, f"there is no memory in {base} yet", INIT)
         try:
-            with tempfile.TemporaryFile(dir=base):
-                pass
+            with tempfile.TemporaryFile(dir=base) as file:
+                file.write(bytes(SOME_BYTES))
         except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            mend = "make room there" if full else "give it to this account (chown)"
             return failed(
                 name,
                 f"{base} cannot be written to ({error.strerror})",
-                "give it to this account (chown), or set MEMORY_DATA_DIR to another folder",
+                f"{mend}, or set MEMORY_DATA_DIR to another folder",
             )
         if place is None:
             return passed(name, f"{base} can be written to")

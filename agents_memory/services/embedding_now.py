@@ -80,7 +80,7 @@ async def _add(
 ) -> bool:
     async with connection.transaction():
         # Against the daemon, which may be doing the same, and anybody who changes the words.
-        states = await memories.lock_memories(connection, [memory.id], user_id)
+        states = await memories.lock_memories(connection, [memory.id], user_id, private=True)
         state = states.get(memory.id)
         if state is None or state.version != 1 or state.status is not Status.ACTIVE:
             return False

@@ -37,11 +37,17 @@ class Forgetting:
         after, items, changed = 0, 0, 0
         while True:
             async with self._begin() as connection:
-                ids = await activations.list_traced(connection, after, batch)
+                ids = await activations.list_binned(connection, after, batch)
                 if not ids:
-                    return Recomputed(items, changed)
+                    rest = await activations.list_unbinned(connection)
+                    break
                 changed += await activations.compute_activations(connection, ids, now)
             after, items = ids[-1], items + len(ids)
+        for start in range(0, len(rest), batch):
+            async with self._begin() as connection:
+                part = rest[start : start + batch]
+                changed += await activations.compute_activations(connection, part, now)
+        return Recomputed(items + len(rest), changed)
 
     async def recompute_touched(self, after: int, batch: int = ITEMS_AT_ONCE) -> int:
         """Those of items with traces newer than the trace `after`; the newest trace."""

@@ -90,16 +90,21 @@ class PatchSummary:
 
 
 class History:
-    """Reads histories; takes no locks and changes nothing."""
+    """Reads histories; takes no locks and changes nothing.
+
+    What a private memory said is told where `private` asks for it, which only the owner does.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def versions(self, memory_id: int, user_id: int) -> tuple[Version, ...] | Refusal:
+    async def versions(
+        self, memory_id: int, user_id: int, *, private: bool = False
+    ) -> tuple[Version, ...] | Refusal:
         """Every version of a memory, the oldest first; refuses with UNKNOWN_MEMORY."""
 
         async def load(connection: Connection) -> tuple[Version, ...] | Refusal:
-            rows = await memories.list_versions(connection, memory_id, user_id)
+            rows = await memories.list_versions(connection, memory_id, user_id, private=private)
             if not rows:
                 return unknown_memory(memory_id)
             return tuple(
@@ -123,11 +128,13 @@ class History:
             return unknown_memory(memory_id)
         return await self._database.run(load)
 
-    async def patch_view(self, patch_id: int, user_id: int) -> PatchView | Refusal:
+    async def patch_view(
+        self, patch_id: int, user_id: int, *, private: bool = False
+    ) -> PatchView | Refusal:
         """A patch with all it did; refuses with UNKNOWN_PATCH."""
 
         async def load(connection: Connection) -> PatchView | Refusal:
-            head = await patches.find_patch(connection, patch_id, user_id)
+            head = await patches.find_patch(connection, patch_id, user_id, private=private)
             if head is None:
                 return unknown_patch(patch_id)
             rows = await patches.list_operations(connection, patch_id)
@@ -153,6 +160,8 @@ class History:
         memory_id: int | None = None,
         limit: int = 50,
         before: int | None = None,
+        *,
+        private: bool = False,
     ) -> tuple[PatchSummary, ...]:
         """Up to `limit` (1..1000) of the newest patches, of one memory or of all.
 
@@ -161,7 +170,12 @@ class History:
 
         async def load(connection: Connection) -> tuple[PatchSummary, ...]:
             rows = await patches.list_patches(
-                connection, user_id, memory_id, before, max(1, min(limit, MAX_LISTED))
+                connection,
+                user_id,
+                memory_id,
+                before,
+                max(1, min(limit, MAX_LISTED)),
+                private=private,
             )
             return tuple(
                 PatchSummary(**{**row, "operations": tuple(row["operations"])}) for row in rows

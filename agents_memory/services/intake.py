@@ -56,10 +56,13 @@ class Intake:
 
         Raises DatabaseUnavailable when the database stays away for `within_s` seconds (as `run`).
         """
-        [analysis] = await _analyses([turn])
+        text = turn.draft.text
+        small = len(text) <= LARGE_CHARS
+        analysis = analyse(text) if small else await asyncio.to_thread(analyse, text)
 
         async def insert(connection: Connection) -> messages.Row:
-            new = await _new(turn, analysis, await self._tombstones.now(connection))
+            erased = await self._tombstones.now(connection)
+            new = await _new(turn, analysis, erased) if erased else _as_it_is(turn, analysis)
             return await messages.insert_message(
                 connection, new, user_id=user_id, first_stage=FIRST_STAGE
             )
@@ -78,7 +81,7 @@ class Intake:
         async def insert(connection: Connection) -> list[messages.Row]:
             erased = await self._tombstones.now(connection)
             new = [
-                await _new(turn, analysis, erased)
+                await _new(turn, analysis, erased) if erased else _as_it_is(turn, analysis)
                 for turn, analysis in zip(turns, analyses, strict=True)
             ]
             return await messages.insert_messages(
@@ -112,16 +115,18 @@ async def _analyses(turns: Sequence[Accepted]) -> list[Analysis]:
 
 
 async def _new(turn: Accepted, analysis: Analysis, erased: Tombstones) -> messages.NewMessage:
-    clean, raw = turn.draft, turn.raw
-    if erased:
-        clean, raw, analysis = await _without(erased, clean, raw, analysis)
+    clean, raw, analysis = await _without(erased, turn.draft, turn.raw, analysis)
+    return _as_it_is(replace(turn, draft=clean, raw=raw), analysis)
+
+
+def _as_it_is(turn: Accepted, analysis: Analysis) -> messages.NewMessage:
     return messages.NewMessage(
         turn.intake_id,
-        clean,
-        raw,
+        turn.draft,
+        turn.raw,
         to_tsvector_literal(analysis.terms),
         analysis.length,
-        sum(turn.redactions.values()),
+        sum(turn.redactions.values()) if turn.redactions else 0,
     )
 
 
@@ -205,9 +210,9 @@ def _prepared(draft: Draft, said: str) -> tuple[Draft, dict[str, int]] | Refusal
             Code.INVALID_INPUT,
             "the message is empty once recalled text is left out; save only what was newly said",
         )
-    labels = _LABELS(draft)
-    short = len("".join(map(str, labels))) <= MAX_KEPT_CHARS
-    changed = _kept_changes(labels) if short else _changes(labels)
+    labels, user = _LABELS(draft), draft.role is Role.USER
+    short = sum(map(len, filter(None, labels))) <= MAX_KEPT_CHARS
+    changed = (_kept_changes if short else _changes)(labels, draft.subagent, user)
     native_id = _label(draft.native_id)
     if changed or native_id != draft.native_id or redacted.text != draft.text:
         draft = replace(draft, text=redacted.text, native_id=native_id, **changed)
@@ -215,22 +220,20 @@ def _prepared(draft: Draft, said: str) -> tuple[Draft, dict[str, int]] | Refusal
 
 
 _LABELLED = (
-    *("role", "subagent", "model", "platform", "subagent_model", "subagent_role", "device"),
-    *("venue", "session", "cwd", "project_hint", "source", "store_id"),
+    *("model", "platform", "subagent_model", "subagent_role", "device", "venue", "session"),
+    *("cwd", "project_hint", "source", "store_id"),
 )
 _LABELS = attrgetter(*_LABELLED)
 
 
-def _changes(labels: tuple[Any, ...]) -> dict[str, Any]:
+def _changes(labels: tuple[str | None, ...], subagent: bool, user: bool) -> dict[str, Any]:
     """Which of these fields of a draft have to be stored otherwise, and how."""
     given = dict(zip(_LABELLED, labels, strict=True))
-    clean = {
-        name: _label(given[name], _LIMITS.get(name, MAX_LABEL_CHARS)) for name in _LABELLED[2:]
-    }
+    clean = {name: _label(given[name], _LIMITS.get(name, MAX_LABEL_CHARS)) for name in _LABELLED}
     clean["platform"] = clean["platform"] or "unknown"
-    if given["role"] is Role.USER:
+    if user:
         clean["model"] = None
-    if not given["subagent"]:
+    if not subagent:
         clean["subagent_model"] = clean["subagent_role"] = None
     return {name: value for name, value in clean.items() if value != given[name]}
 

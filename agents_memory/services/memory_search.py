@@ -26,12 +26,13 @@ class MemorySearch:
         *,
         subject: str | None = None,
         include_removed: bool = False,
+        private: bool = False,
         limit: int = 20,
     ) -> tuple[MemoryView, ...] | Refusal:
         """Up to `limit` (1..100) memories that hold every word of the query, the best first.
 
-        `subject`, in any case, must be the whole one. Refuses with INVALID_QUERY when there is no
-        word in the query, or more than 1,000 characters.
+        `subject`, in any case, must be the whole one; `private` ones are for the owner. Refuses
+        with INVALID_QUERY when there is no word in the query, or more than 1,000 characters.
         """
         terms = query_terms(repair(query[:MAX_QUERY_CHARS]).text)
         if not terms or len(query) > MAX_QUERY_CHARS:
@@ -49,17 +50,26 @@ class MemorySearch:
                 wanted,
                 subject=None if subject is None else " ".join(repair(subject).text.split()),
                 include_removed=include_removed,
+                private=private,
                 limit=max(1, min(limit, MAX_LIMIT)),
             )
-            return tuple(await memories.list_memories(connection, ids, user_id, grounded=True))
+            found = await memories.list_memories(
+                connection, ids, user_id, grounded=True, private=private
+            )
+            return tuple(found)
 
         return await self._database.run(load)
 
-    async def read(self, memory_id: int, user_id: int) -> MemoryView | Refusal:
-        """A memory as it is now, whatever its status; refuses with UNKNOWN_MEMORY."""
+    async def read(
+        self, memory_id: int, user_id: int, *, private: bool = False
+    ) -> MemoryView | Refusal:
+        """A memory as it is now, whatever its status; refuses with UNKNOWN_MEMORY.
+
+        That a `private` one is there is for the owner to know.
+        """
 
         async def load(connection: Connection) -> list[MemoryView]:
-            return await memories.list_memories(connection, [memory_id], user_id)
+            return await memories.list_memories(connection, [memory_id], user_id, private=private)
 
         found = await self._database.run(load) if 0 < memory_id <= MAX_ID else []
         return found[0] if found else unknown_memory(memory_id)

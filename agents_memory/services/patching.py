@@ -24,6 +24,7 @@ from agents_memory.domain.patches import (
     Change,
     PatchRequest,
     Replace,
+    Support,
     WriteProfile,
     payload_digest,
 )
@@ -148,7 +149,13 @@ class _Attempt:
             return await self.made.write(connection, head, made, place)
         async with connection.transaction():
             # Always memories first, in the order of their ids, so that no two wait crosswise.
-            ground.memories = await memories.lock_memories(connection, known, request.user_id)
+            # Nobody who patches sees what is private; who says the same words again may not fail.
+            ground.memories = await memories.lock_memories(
+                connection,
+                known,
+                request.user_id,
+                private=any(isinstance(op, Support) for op in request.operations),
+            )
             if kinds:
                 there = await patches.lock_profiles(connection, request.user_id, kinds)
                 ground.profiles = {

@@ -196,7 +196,9 @@ class Recall:
                 leaning = await recent_leaning(connection, request.filters.user_id, request.mood_of)
             # Where no messages are asked for, there are none that they could push out.
             apart = found.sessions if request.narrow.takes_messages else frozenset()
-            ranked = await weigh(connection, self._rank(found, calibration, apart), leaning)
+            ranked = self._rank(found, calibration, apart)
+            ranked = replace(ranked, private=request.filters.include_private)
+            ranked = await weigh(connection, ranked, leaning)
             if request.expands:
                 ranked = await expand(
                     connection,

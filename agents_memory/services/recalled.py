@@ -68,7 +68,7 @@ class Ranked:
 
     `weak` counts what came near in meaning and not near enough; `via` says what came along an edge.
     `sessions` are scores of summaries of sessions, ranked apart, and `outdone` is the best that
-    anything else would have among them.
+    anything else would have among them. `private`: whoever asks may see what is private.
     """
 
     used: str
@@ -80,6 +80,7 @@ class Ranked:
     via: Mapping[int, Via] = field(default_factory=dict)
     sessions: Mapping[int, float] = field(default_factory=dict)
     outdone: float = 0.0
+    private: bool = False
 
 
 async def load_distinct(
@@ -190,7 +191,9 @@ async def with_told_memories(
     kept = sorted(await wanted(connection, told))
     found = {
         memory.id: _from_memory(memory, ranked, terms)
-        for memory in await memories.list_memories(connection, kept, user_id, grounded=True)
+        for memory in await memories.list_memories(
+            connection, kept, user_id, grounded=True, private=ranked.private
+        )
     }
     added: list[RecalledItem] = []
     for item in items:
@@ -224,16 +227,20 @@ async def load_items(
     user_id: int,
     terms: tuple[str, ...],
 ) -> list[RecalledItem]:
-    """The items in the order of `ids`; what is quarantined or unknown is left out."""
+    """The items in the order of `ids`; what is quarantined, unknown or private is left out."""
     of_memories = [item for item in ids if item in ranked.memories]
     of_summaries = [item for item in ids if item in ranked.summaries]
     of_messages = [item for item in ids if item not in ranked.memories | ranked.summaries]
     loaded: dict[int, RecalledItem] = {}
     if of_messages:
-        for message in await messages.list_messages(connection, of_messages, user_id):
+        for message in await messages.list_messages(
+            connection, of_messages, user_id, private=ranked.private
+        ):
             loaded[message.id] = _from_message(message, ranked, terms)
     if of_memories:
-        for memory in await memories.list_memories(connection, of_memories, user_id, grounded=True):
+        for memory in await memories.list_memories(
+            connection, of_memories, user_id, grounded=True, private=ranked.private
+        ):
             loaded[memory.id] = _from_memory(memory, ranked, terms)
     if of_summaries:
         for summary in await summaries.list_summaries(connection, of_summaries, user_id):

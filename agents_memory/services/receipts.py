@@ -154,7 +154,7 @@ async def _of_message(connection: Connection, schema: str, message: PassItem) ->
         else:
             refused = "quarantined; see `mcp-agents-memory quarantine list`"
     elif message.screening is Screening.WITHDRAWN:
-        refused = "withdrawn, as it was edited or deleted where it was said"
+        refused = "withdrawn: edited or deleted where it was said, or captured as well"
     led = await leadership.is_locked(connection, schema)
     stages = _stages(message.id, MESSAGE_STAGES, rows, settled, refused, led=led)
     return Receipt(message.id, "message", stages, message.screening, reasons, tuple(decisions))
@@ -184,7 +184,8 @@ async def _of_summary(connection: Connection, schema: str, summary: PassSummary)
     settled: dict[str, tuple[Settled, ...]] = {}
     model = await vectors.find_active_model(connection)
     if summary.backend is not None:
-        settled["summarise"] = (Settled(summary.backend, None, summary.updated_at),)
+        reason = _vain(summary.unanswered, summary.asked)
+        settled["summarise"] = (Settled(summary.backend, None, summary.updated_at, reason),)
     if model is not None and await vectors.has_summary(connection, model, summary.id):
         settled["embed_summary"] = (Settled(model.profile, None, None),)
     refused = None
@@ -266,10 +267,13 @@ def _done(item_id: int, stage: str, done: tuple[Settled, ...]) -> StageReceipt:
 
 
 def _unanswered(detail: Mapping[str, Any]) -> str | None:
-    why = detail.get("unanswered")
+    return _vain(detail.get("unanswered"), detail.get("asked"))
+
+
+def _vain(why: str | None, model: str | None) -> str | None:
     if why is None:
         return None
-    named = f" {detail['asked']}" if detail.get("asked") else ""
+    named = f" {model}" if model else ""
     return f"a model{named} was asked in vain: {why}"
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from agents_memory.domain.errors import Code, ConfigurationError, Refusal
-from agents_memory.storage import filing, health, holds, work
+from agents_memory.storage import filing, health, holds, summaries, work
 from agents_memory.storage.connections import Database
 from agents_memory.storage.notify import send_hint
 
@@ -30,10 +30,10 @@ async def retry(
     """Makes what failed or is parked due now with no attempt counted, and ends the rests of stages.
 
     Of one item, of one stage, or of all, which also lets every provider of models be asked at once.
-    One message that rules filed because a model could not is filed again by a model. It is no write
-    of a term and so not fenced: what the daemon is at right now is left to it. A quarantined
-    message has no work, so this releases none. Raises ConfigurationError unless `database` signs in
-    as the cold role or the owner.
+    One message or summary that rules did because a model could not is asked of a model again. It is
+    no write of a term and so not fenced: what the daemon is at right now is left to it. A
+    quarantined message has no work, so this releases none. Raises ConfigurationError unless
+    `database` signs in as the cold role or the owner.
     """
     async with database.transaction() as connection:
         if await health.list_missing_rights(connection, database.schema, RIGHTS):
@@ -46,12 +46,10 @@ async def retry(
         providers: list[str] = []
         if item_id is None and stage is None:
             providers = await holds.delete_holds(connection)
-        elif (
-            item_id is not None
-            and not (stages or held)
-            and await filing.queue_unanswered(connection, item_id)
-        ):
-            stages["tag"] += 1
+        elif item_id is not None and not (stages or held):
+            stages["tag"] += await filing.queue_unanswered(connection, item_id)
+            stages["summarise"] += await summaries.queue_unanswered(connection, item_id)
+            stages = +stages
         # Sent without any of it, too: a stage may rest whose rows were settled meanwhile.
         await send_hint(connection, database.schema, retry=True)
     if item_id is not None and not (stages or held):

@@ -82,7 +82,7 @@ class _Attempt:
             rows = await patches.list_operations(connection, self.patch_id)
             of_memories, of_profiles = _spans(rows, "memory"), _spans(rows, "profile")
             # In the order of every patch; who comes second sees what the first has done.
-            now = await memories.lock_memories(connection, list(of_memories), user_id)
+            now = await memories.lock_memories(connection, list(of_memories), user_id, private=True)
             documents = await patches.lock_profiles_by_id(connection, user_id, list(of_profiles))
             await self._require_last(connection, {**of_memories, **of_profiles})
             steps: list[Step] = []

@@ -19,6 +19,7 @@ from agents_memory.domain.messages import Accepted, Draft, Origin, Queued
 from agents_memory.observe import Action, get_logger
 from agents_memory.services.captured import Captured, Kept
 from agents_memory.services.intake import Intake
+from agents_memory.services.told import Told
 from agents_memory.settings import Settings
 from agents_memory.storage import users
 from agents_memory.storage.connections import Database
@@ -130,8 +131,8 @@ class _Draining:
     def __init__(self, database: Database, intake: Intake) -> None:
         self.outcomes: Counter[Kept] = Counter()
         self._database = database
-        self._intake = intake
         self._captured = Captured(database, intake)
+        self._told = Told(database, intake)
         self._users: dict[str, int] = {}
 
     async def settle(self, batch: Sequence[Entry]) -> None:
@@ -167,7 +168,7 @@ class _Draining:
         turns = [one.turn for one in waiting]
         if _is_captured(turns[0].draft):
             return await self._captured.store_many(turns, user_id)
-        stored = await self._intake.insert_many(turns, user_id)
+        stored = await self._told.store_many(turns, user_id)
         return [Kept.DUPLICATE if one.duplicate else Kept.STORED for one in stored]
 
     async def _user(self, name: str) -> int:

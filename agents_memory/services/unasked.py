@@ -29,7 +29,7 @@ async def load_newest(
     message_ids, memory_ids = await _newest(connection, filters, narrow, looked_at)
     # Both lists are newest first, so no more of each can be among the newest of all.
     message_ids, memory_ids = message_ids[:looked_at], memory_ids[:looked_at]
-    ranked = Ranked("recency", {}, frozenset(memory_ids), {})
+    ranked = Ranked("recency", {}, frozenset(memory_ids), {}, private=filters.include_private)
     user_id = filters.user_id
     found = await load_items(connection, [*message_ids, *memory_ids], ranked, user_id, ())
     wanted = _wanted(filters, narrow)
@@ -74,7 +74,7 @@ async def load_alike(
     valences = await activations.list_valences(connection, [*message_ids, *memory_ids])
     fits = {item: mood_fit(leaning.valence, valence) for item, valence in valences.items()}
     scores = {item: fit for item, fit in fits.items() if fit >= near and item not in without}
-    ranked = Ranked("recency", scores, frozenset(memory_ids), {})
+    ranked = Ranked("recency", scores, frozenset(memory_ids), {}, private=filters.include_private)
     return await load_distinct(
         connection,
         ranked,

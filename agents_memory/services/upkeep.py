@@ -138,11 +138,11 @@ class Upkeep:
             found = await upkeep.list_similar(
                 connection, model, user_id, ids, most=NEAREST, cosine=cosine
             )
+            wanted = sorted({number for pair in found for number in (pair.id, pair.other)})
+            known = await memories.list_memories(connection, wanted, user_id, grounded=True)
+            views = {view.id: view for view in known}
+            found = [pair for pair in found if {pair.id, pair.other} <= views.keys()]
             shown = found[: max(1, min(limit, MAX_LISTED))]
-            wanted = sorted({number for pair in shown for number in (pair.id, pair.other)})
-            views = {
-                view.id: view for view in await memories.list_memories(connection, wanted, user_id)
-            }
             pairs = tuple(_alike(views[p.other], views[p.id], p.cosine) for p in shown)
             return Duplicates(pairs, len(ids), following, left_out=len(found) - len(shown))
 

@@ -24,7 +24,7 @@ _PUBLIC_KEYS = Kind(
 _PRIVATE_KEY = Kind("a private key", lambda raw: Secret(raw.strip()), secret=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False, eq=False)
 class BuzzSettings(CaptureSettings):
     """The part of Settings about Buzz; only `buzz-ingest` uses it."""
 

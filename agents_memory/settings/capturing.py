@@ -38,7 +38,7 @@ def _folder(name: str, about: str, *below_home: str, variable: str = "", below: 
     return setting(name, Group.CAPTURE, about, PATH, computed=find, unset=unset)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False, eq=False)
 class CaptureSettings(TagSettings):
     """The part of Settings about transcripts of other clients."""
 

@@ -18,7 +18,7 @@ from agents_memory.settings.values import (
 from agents_memory.settings.variables import Group, setting
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False, eq=False)
 class EmbeddingSettings(DatabaseSettings):
     """The part of Settings that names embedding models; `embedding.opening` reads the names."""
 

@@ -52,7 +52,7 @@ def _ceiling(name: str, about: str, default: int) -> int:
     return value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False, eq=False)
 class ModelSettings(EmbeddingSettings):
     """The part of Settings that names language models; `cold.llm.opening` reads it."""
 
@@ -166,7 +166,7 @@ class ModelSettings(EmbeddingSettings):
     llm_concurrency: int = setting(
         "LLM_CONCURRENCY",
         Group.MODELS,
-        "Messages that a server is asked about at a time; a model in this process takes one",
+        "Questions that a server is asked at a time; a model in this process takes one",
         whole(1, 64),
         default="4",
     )

@@ -7,7 +7,7 @@ from agents_memory.settings.values import FLAG, whole
 from agents_memory.settings.variables import Group, setting
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False, eq=False)
 class TagSettings(ModelSettings):
     """The part of Settings about suggestions; nothing is decided by them but where said."""
 

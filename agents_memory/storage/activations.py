@@ -12,6 +12,9 @@ from agents_memory.storage.connections import Connection
 SQL = queries.load("activations")
 PLANS = queries.load("plans")
 
+# So many traces that are in no bin are read one by one, which takes about a second.
+READ_UNBINNED = 1_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -32,9 +35,21 @@ class Upkeep:
     folded_id: int
 
 
-async def list_traced(connection: Connection, after: int, limit: int) -> list[int]:
-    """Items with traces after one, in the order of ids."""
-    rows = await connection.fetch(SQL["list_traced"].sql, after, limit)
+async def list_binned(connection: Connection, after: int, limit: int) -> list[int]:
+    """Items with traces in bins after one, in the order of ids."""
+    rows = await connection.fetch(SQL["list_binned"].sql, after, limit)
+    return [row["item_id"] for row in rows]
+
+
+async def list_unbinned(connection: Connection) -> list[int]:
+    """Items with traces of which none is in a bin yet, in a transaction."""
+    upkeep, newest = await find_upkeep(connection), await find_newest_trace(connection)
+    if newest - upkeep.folded_id > READ_UNBINNED:
+        rows = await connection.fetch(SQL["list_unbinned_of_many"].sql)
+    else:
+        # A plan for any number of traces that are in no bin reads all of them.
+        await connection.execute(PLANS["plan_for_values"].sql)
+        rows = await connection.fetch(SQL["list_unbinned"].sql, upkeep.folded_id)
     return [row["item_id"] for row in rows]
 
 

@@ -26,13 +26,29 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What an agent handed over: the words it wrote, and when."""
+    """What an agent handed over: the words it wrote, and when.
+
+    `session` is None where capture knows none of the name that the turn bears.
+    """
 
     id: int
     role: Role
     text: str
     trust: Trust
     created_at: datetime
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Twice:
+    """What an agent handed over, and a captured turn near it that may be the same."""
+
+    told_id: int
+    told: str
+    told_trust: Trust
+    id: int
+    text: str
+    trust: Trust
 
 
 async def beat(
@@ -96,7 +112,41 @@ async def list_told(
         [until for _, until in spans],
     )
     return [
-        Told(row["id"], Role(row["role"]), row["message"], Trust(row["trust"]), row["created_at"])
+        Told(
+            row["id"],
+            Role(row["role"]),
+            row["message"],
+            Trust(row["trust"]),
+            row["created_at"],
+            row["session"],
+        )
+        for row in rows
+    ]
+
+
+async def list_told_twice(
+    connection: Connection,
+    user_id: int,
+    told: Sequence[tuple[datetime, datetime]],
+    said: Sequence[tuple[datetime, datetime]],
+    within: timedelta,
+) -> list[Twice]:
+    """Pairs of what was told in the spans `told`, and captured in `said` and `within` a time of it.
+
+    No two spans of a kind overlap. Ordered by what was told first, then by how near the captured
+    turn is.
+    """
+    bounds = ([one[side] for one in spans] for spans in (told, said) for side in (0, 1))
+    rows = await connection.fetch(SQL["list_told_twice"].sql, user_id, *bounds, within)
+    return [
+        Twice(
+            row["told_id"],
+            row["told"],
+            Trust(row["told_trust"]),
+            row["id"],
+            row["message"],
+            Trust(row["trust"]),
+        )
         for row in rows
     ]
 

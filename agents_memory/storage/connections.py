@@ -85,7 +85,9 @@ class Database:
         self.patience_s = patience_s
         self._recover = recover
         self._mended = None if recover is None else MENDED
-        self._leases = Leases(self._open, max_size)
+        self._leases = Leases(
+            self._open, max_size, lambda: self._sessions.hosts.limit_s + LEASE_MARGIN_S
+        )
         self._stalls = Stalls(self._sessions)
 
     @property
@@ -169,9 +171,8 @@ class Database:
             await asyncio.sleep(random.uniform(pause / 2, pause))
 
     async def _lend(self) -> DedicatedConnection:
-        limit_s = self._sessions.hosts.limit_s + LEASE_MARGIN_S
         try:
-            connection = await self._leases.lend(limit_s)
+            connection = await self._leases.lend()
         except FROM_DRIVER as error:
             if isinstance(error, TimeoutError) and self._leases.exhausted:
                 raise DatabaseUnavailable(

@@ -36,21 +36,25 @@ async def list_with_previous(connection: Connection, ids: Sequence[int]) -> list
     ]
 
 
-async def find_successor(connection: Connection, message_id: int) -> int | None:
-    """The message whose context was built before this one was known."""
-    value = await connection.fetchval(SQL["find_successor"].sql, message_id)
-    return None if value is None else int(value)
+async def list_successors(connection: Connection, message_ids: Sequence[int]) -> list[int]:
+    """The messages whose contexts were built before one of these was known."""
+    rows = await connection.fetch(SQL["list_successors"].sql, list(message_ids))
+    return [row["id"] for row in rows]
 
 
-async def write_context(
-    connection: Connection,
-    message_id: int,
-    previous_id: int | None,
-    *,
-    lexemes: str,
-    lexeme_count: int,
-) -> None:
-    """Puts the context of a message in the place of an older one."""
-    await connection.execute(
-        SQL["write_context"].sql, message_id, previous_id, lexemes, lexeme_count
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The lexemes of what stands around a message, and how many words it has."""
+
+    message_id: int
+    previous_id: int | None
+    lexemes: str
+    lexeme_count: int
+
+
+async def write_contexts(connection: Connection, contexts: Sequence[Context]) -> None:
+    """Puts the context of each message in the place of an older one."""
+    await connection.executemany(
+        SQL["write_context"].sql,
+        [(one.message_id, one.previous_id, one.lexemes, one.lexeme_count) for one in contexts],
     )

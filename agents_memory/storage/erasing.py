@@ -188,6 +188,8 @@ TABLES: Mapping[str, Table] = {
             "status": _CLOSED,
             "content": _WORDS,
             "backend": _OURS,
+            "unanswered": _CLOSED,
+            "asked": _OURS,
             "lexemes": _REBUILT,
         },
     ),

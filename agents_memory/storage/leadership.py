@@ -81,7 +81,12 @@ async def hold_epoch(connection: Connection, epoch: int) -> None:
     Raises Deposed when another term began; the transaction must then be left.
     """
     if await connection.fetchval(SQL["hold_epoch"].sql, epoch) is None:
-        raise Deposed(f"term {epoch} ended; another daemon leads the pool now")
+        raise deposed(epoch)
+
+
+def deposed(epoch: int) -> Deposed:
+    """What is raised in a term that is over."""
+    return Deposed(f"term {epoch} ended; another daemon leads the pool now")
 
 
 async def resign_lead(connection: Connection, epoch: int) -> None:

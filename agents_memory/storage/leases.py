@@ -15,12 +15,18 @@ IDLE_S = 300.0
 class Leases:
     """At most `size` connections, each opened by `opened` when it is first needed.
 
-    One that is not needed for `IDLE_S` is ended.
+    `limit_s`: how long one may take to be there. One that is not needed for `IDLE_S` is ended.
     """
 
-    def __init__(self, opened: Callable[[], Awaitable[DedicatedConnection]], size: int) -> None:
+    def __init__(
+        self,
+        opened: Callable[[], Awaitable[DedicatedConnection]],
+        size: int,
+        limit_s: Callable[[], float],
+    ) -> None:
         self._opened = opened
         self._size = size
+        self._limit_s = limit_s
         self._places = asyncio.Semaphore(size)
         # Connection and the loop's time when it came back, the latest last.
         self._idle: list[tuple[DedicatedConnection, float]] = []
@@ -34,10 +40,10 @@ class Leases:
         """Whether all connections are lent."""
         return len(self._lent) >= self._size
 
-    async def lend(self, limit_s: float) -> DedicatedConnection:
+    async def lend(self) -> DedicatedConnection:
         """A connection until it is taken back.
 
-        Raises TimeoutError after `limit_s` seconds, and what opening one raises.
+        Raises TimeoutError after `limit_s()` seconds, and what opening one raises.
         """
         if self._idle and not self._places.locked():
             await self._places.acquire()
@@ -45,7 +51,7 @@ class Leases:
             if connection is not None:
                 return self._lend(connection)
             self._places.release()
-        async with asyncio.timeout(limit_s):
+        async with asyncio.timeout(self._limit_s()):
             await self._places.acquire()
             try:
                 return self._lend(self._pop() or await self._opened())

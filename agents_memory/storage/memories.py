@@ -32,10 +32,13 @@ async def find_same(
 
 
 async def lock_memories(
-    connection: Connection, ids: Sequence[int], user_id: int
+    connection: Connection, ids: Sequence[int], user_id: int, *, private: bool = False
 ) -> dict[int, MemoryState]:
-    """Current states, locked in the order of ids until the transaction ends; unknown: left out."""
-    rows = await connection.fetch(SQL["lock_memories"].sql, list(ids), user_id)
+    """Current states, locked in the order of ids until the transaction ends.
+
+    Unknown ones are left out, and private ones unless asked for.
+    """
+    rows = await connection.fetch(SQL["lock_memories"].sql, list(ids), user_id, private)
     return {row["id"]: state_of(row) for row in rows}
 
 
@@ -70,10 +73,13 @@ def state_of(row: asyncpg.Record) -> MemoryState:
 
 
 async def list_versions(
-    connection: Connection, memory_id: int, user_id: int
+    connection: Connection, memory_id: int, user_id: int, *, private: bool = False
 ) -> list[dict[str, Any]]:
-    """Every version, the oldest first; none when there is no such memory of this user."""
-    rows = await connection.fetch(SQL["list_versions"].sql, memory_id, user_id)
+    """Every version, the oldest first; none when there is no such memory of this user.
+
+    Of a private one only if asked for.
+    """
+    rows = await connection.fetch(SQL["list_versions"].sql, memory_id, user_id, private)
     return [dict(row) for row in rows]
 
 
@@ -84,23 +90,30 @@ async def search_memories(
     *,
     subject: str | None,
     include_removed: bool,
+    private: bool,
     limit: int,
 ) -> list[int]:
     """Ids of memories that hold every term, the best first."""
     rows = await connection.fetch(
-        SQL["search_memories"].sql, user_id, tsquery, include_removed, subject, limit
+        SQL["search_memories"].sql, user_id, tsquery, include_removed, subject, limit, private
     )
     return [row["id"] for row in rows]
 
 
 async def list_memories(
-    connection: Connection, ids: Sequence[int], user_id: int, *, grounded: bool = False
+    connection: Connection,
+    ids: Sequence[int],
+    user_id: int,
+    *,
+    grounded: bool = False,
+    private: bool = False,
 ) -> list[MemoryView]:
     """The memories in the order of `ids`; unknown ones are left out.
 
-    `grounded`: so are those whose evidence is held back, all of it.
+    `grounded`: so are those whose evidence is held back, all of it. So are private ones, which
+    are those that rest on private messages alone as well, unless asked for.
     """
-    rows = await connection.fetch(SQL["list_memories"].sql, list(ids), user_id, grounded)
+    rows = await connection.fetch(SQL["list_memories"].sql, list(ids), user_id, grounded, private)
     return [
         MemoryView(
             id=row["id"],
@@ -125,10 +138,11 @@ async def list_memories(
 
 
 def filter_arguments(filters: Filters) -> tuple[Any, ...]:
-    """The first six arguments of every statement that filters memories or summaries."""
+    """The first seven arguments of every statement that filters memories or summaries."""
     projects = None if filters.projects is None else list(filters.projects)
     return (
-        filters.user_id, projects, filters.since, filters.until, filters.platform, filters.device
+        filters.user_id, projects, filters.since, filters.until, filters.platform, filters.device,
+        filters.include_private,
     )  # fmt: skip
 
 
@@ -141,13 +155,13 @@ async def list_recent(connection: Connection, filters: Filters, limit: int) -> l
 
 
 async def list_pinned(connection: Connection, user_id: int, limit: int) -> list[int]:
-    """Ids of pinned memories, the weightiest first."""
+    """Ids of pinned memories that may be shown, the weightiest first."""
     sql = SQL["list_pinned_memories"].sql
     return [row["id"] for row in await connection.fetch(sql, user_id, limit)]
 
 
 async def list_open_promises(connection: Connection, user_id: int, limit: int) -> list[int]:
-    """Ids of promises that nobody resolved, the newest first."""
+    """Ids of promises that nobody resolved and that may be shown, the newest first."""
     sql = SQL["list_open_promises"].sql
     return [row["id"] for row in await connection.fetch(sql, user_id, limit)]
 
@@ -187,5 +201,5 @@ def _for_pass(row: asyncpg.Record) -> PassMemory:
 
 
 async def count_memories(connection: Connection) -> int:
-    """How many active memories the pool holds."""
+    """How many active memories the pool holds that may be shown."""
     return int(await connection.fetchval(SQL["count_memories"].sql))

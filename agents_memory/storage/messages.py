@@ -54,6 +54,7 @@ class MessageView:
     archived: bool
     screening: Screening
     project: str | None
+    private: bool = False
     told_for: int | None = None
 
 
@@ -140,13 +141,19 @@ async def _stored(connection: Connection, new: NewMessage, user_id: int) -> Row:
 
 
 async def list_messages(
-    connection: Connection, ids: Sequence[int], user_id: int, *, outdated: bool = False
+    connection: Connection,
+    ids: Sequence[int],
+    user_id: int,
+    *,
+    outdated: bool = False,
+    private: bool = False,
 ) -> list[MessageView]:
     """The messages in the order of `ids`; unknown and quarantined ones are left out.
 
-    So is what was told for a memory that does not hold any more, unless `outdated`.
+    So are, unless asked for, `private` ones and `outdated` ones: told for a memory that does not
+    hold any more.
     """
-    rows = await connection.fetch(SQL["list_messages"].sql, list(ids), user_id, outdated)
+    rows = await connection.fetch(SQL["list_messages"].sql, list(ids), user_id, outdated, private)
     return [
         MessageView(
             id=row["id"],
@@ -167,6 +174,7 @@ async def list_messages(
             archived=row["archived_at"] is not None,
             screening=Screening(row["screening"]),
             project=row["p_tag"],
+            private=row["private"],
             told_for=row["told_for"],
         )
         for row in rows
@@ -174,11 +182,11 @@ async def list_messages(
 
 
 def filter_arguments(filters: Filters) -> tuple[Any, ...]:
-    """The first nine arguments of every statement that filters messages."""
+    """The first ten arguments of every statement that filters messages."""
     projects = None if filters.projects is None else list(filters.projects)
     return (
         filters.user_id, projects, filters.since, filters.until, filters.role, filters.platform,
-        filters.device, filters.venue, filters.shows_archived,
+        filters.device, filters.venue, filters.shows_archived, filters.include_private,
     )  # fmt: skip
 
 
@@ -208,7 +216,14 @@ async def list_for_pass(connection: Connection, ids: Sequence[int]) -> list[Pass
 
 async def settle_screening(connection: Connection, message_id: int, screening: Screening) -> None:
     """Writes what the screen pass found."""
-    await connection.execute(SQL["settle_screening"].sql, message_id, screening)
+    await settle_screenings(connection, [(message_id, screening)])
+
+
+async def settle_screenings(
+    connection: Connection, verdicts: Sequence[tuple[int, Screening]]
+) -> None:
+    """The same for several messages."""
+    await connection.executemany(SQL["settle_screening"].sql, verdicts)
 
 
 async def settle_tags(
@@ -227,18 +242,22 @@ async def settle_tags(
     )
 
 
-async def record_result(
-    connection: Connection,
-    message_id: int,
-    *,
-    stage: str,
-    backend: str,
-    version: int,
-    detail: Mapping[str, Any],
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Who settled a stage for a message; `detail` holds numbers and labels, no content."""
+
+    message_id: int
+    backend: str
+    detail: Mapping[str, Any]
+
+
+async def record_results(
+    connection: Connection, results: Sequence[Settled], *, stage: str, version: int
 ) -> None:
-    """Remembers which backend settled a stage; `detail` holds numbers and labels, no content."""
-    await connection.execute(
-        SQL["record_result"].sql, message_id, stage, backend, version, dict(detail)
+    """Remembers who settled a stage."""
+    await connection.executemany(
+        SQL["record_result"].sql,
+        [(one.message_id, stage, one.backend, version, dict(one.detail)) for one in results],
     )
 
 
@@ -288,5 +307,5 @@ async def list_for_brief(
 
 
 async def list_pinned(connection: Connection, user_id: int, limit: int) -> list[int]:
-    """Ids of pinned, clear messages."""
+    """Ids of pinned messages that may be shown."""
     return [row["id"] for row in await connection.fetch(SQL["list_pinned"].sql, user_id, limit)]

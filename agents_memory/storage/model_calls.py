@@ -55,14 +55,13 @@ def day_of(now: datetime) -> datetime:
     return hour_of(now).replace(hour=0)
 
 
-async def hold_budget(connection: Connection, provider: str, now: datetime) -> tuple[Spent, Spent]:
-    """What was spent in this hour and this day; nobody else books until the transaction ends."""
-    hour = hour_of(now)
-    row = await connection.fetchrow(SQL["hold_budget"].sql, provider, hour)
-    assert row is not None, "the statement makes the row"
-    day = await connection.fetchrow(SQL["sum_budget"].sql, provider, day_of(now), hour)
-    assert day is not None, "an aggregate always answers"
-    return Spent(row["requests"], row["tokens"]), Spent(day["requests"], day["tokens"])
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A call that was booked, and what was spent before it in its hour and its day."""
+
+    id: int
+    hour: Spent
+    day: Spent
 
 
 async def begin_call(
@@ -74,20 +73,26 @@ async def begin_call(
     now: datetime,
     tokens_in: int,
     tokens_out: int,
-) -> int:
-    """Books a call before it is made; its id. `hold_budget` comes first."""
-    await connection.execute(
-        SQL["spend_budget"].sql, provider, hour_of(now), 1, tokens_in + tokens_out
+) -> Begun:
+    """Books a call before it is made; nobody else books until the transaction ends.
+
+    Belongs into one that is undone when that was too much.
+    """
+    row = await connection.fetchrow(
+        SQL["begin_call"].sql,
+        provider, model, role, now, hour_of(now), day_of(now), tokens_in, tokens_out,
+    )  # fmt: skip
+    assert row is not None, "the statement makes the row"
+    return Begun(
+        row["id"],
+        Spent(row["requests"], row["tokens"]),
+        Spent(row["day_requests"], row["day_tokens"]),
     )
-    id_ = await connection.fetchval(
-        SQL["begin_call"].sql, provider, model, role, now, tokens_in, tokens_out
-    )
-    return int(id_)
 
 
 async def end_call(connection: Connection, id_: int, ended: Ended) -> None:
     """Writes how a call ended, and corrects what was booked for it in its hour."""
-    booked = await connection.fetchrow(
+    await connection.execute(
         SQL["end_call"].sql,
         id_,
         ended.model,
@@ -96,15 +101,6 @@ async def end_call(connection: Connection, id_: int, ended: Ended) -> None:
         ended.tokens_out,
         ended.seconds,
         ended.outcome,
-    )
-    if booked is None:
-        return
-    await connection.execute(
-        SQL["spend_budget"].sql,
-        booked["provider"],
-        hour_of(booked["began_at"]),
-        ended.requests - booked["requests"],
-        ended.tokens_in + ended.tokens_out - booked["tokens"],
     )
 
 

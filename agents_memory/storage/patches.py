@@ -218,8 +218,15 @@ async def insert_sources(
     connection: Connection, item_id: int, version: int, message_ids: Sequence[int]
 ) -> None:
     """Links a version of an item to the messages it rests on."""
+    await insert_links(connection, version, [(item_id, message) for message in message_ids])
+
+
+async def insert_links(
+    connection: Connection, version: int, links: Sequence[tuple[int, int]]
+) -> None:
+    """Links items, all in the same version, each to a message it rests on."""
     await connection.executemany(
-        SQL["insert_source"].sql, [(item_id, version, message, None) for message in message_ids]
+        SQL["insert_source"].sql, [(item, version, message, None) for item, message in links]
     )
 
 
@@ -255,9 +262,14 @@ async def list_profile_versions(
     return {row["profile_id"]: row["content"] for row in rows}
 
 
-async def find_patch(connection: Connection, patch_id: int, user_id: int) -> dict[str, Any] | None:
-    """The head of a patch, with its diff and its rollback; None when the user has no such patch."""
-    row = await connection.fetchrow(SQL["find_patch"].sql, patch_id, user_id)
+async def find_patch(
+    connection: Connection, patch_id: int, user_id: int, *, private: bool = True
+) -> dict[str, Any] | None:
+    """The head of a patch, with its diff and its rollback; None when the user has no such patch.
+
+    One of a private memory only if it may be shown.
+    """
+    row = await connection.fetchrow(SQL["find_patch"].sql, patch_id, user_id, private)
     return None if row is None else dict(row)
 
 
@@ -267,10 +279,17 @@ async def list_operations(connection: Connection, patch_id: int) -> list[dict[st
 
 
 async def list_patches(
-    connection: Connection, user_id: int, memory_id: int | None, before: int | None, limit: int
+    connection: Connection,
+    user_id: int,
+    memory_id: int | None,
+    before: int | None,
+    limit: int,
+    *,
+    private: bool,
 ) -> list[dict[str, Any]]:
-    """The newest patches, of one memory or of all."""
-    rows = await connection.fetch(SQL["list_patches"].sql, user_id, memory_id, before, limit)
+    """The newest patches, of one memory or of all; of private ones only if asked for."""
+    sql = SQL["list_patches"].sql
+    rows = await connection.fetch(sql, user_id, memory_id, before, limit, private)
     return [dict(row) for row in rows]
 
 

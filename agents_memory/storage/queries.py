@@ -2,7 +2,8 @@
 
 A statement starts with `-- name: verb_noun`, followed by one comment line that says what it is for.
 A `(template)` holds `{identifiers}`, which `render` fills in after checking them. A line
-`-- include: name` stands for a fragment of `filters.sql`, which begins with `-- fragment: name`.
+`-- include: name` stands for a fragment of `filters.sql`, which begins with `-- fragment: name` and
+may include those before it.
 """
 
 import re
@@ -62,7 +63,10 @@ def _read(name: str) -> str:
 @cache
 def _fragments() -> dict[str, str]:
     _, *parts = _FRAGMENT.split(_read(FRAGMENTS))
-    return {name: text.strip() for name, text in zip(parts[::2], parts[1::2], strict=True)}
+    found: dict[str, str] = {}
+    for name, text in zip(parts[::2], parts[1::2], strict=True):
+        found[name] = _INCLUDE.sub(lambda of: found[of["name"]], text.strip())
+    return found
 
 
 def _parse(aggregate: str, text: str) -> dict[str, Statement]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from agents_memory.domain.lexical import analyse, to_tsvector_literal
 from agents_memory.domain.messages import Role, Trust
@@ -16,6 +16,8 @@ ARCHIVE, SESSION = "archive", "session"
 """What a summary is for: it stands for archived messages, or tells a part of a session as well."""
 MAX_MESSAGES = 40
 """Of one summary; few enough to be read and cited at once."""
+MOST_ASKED, ASKED_AGAIN = 3, timedelta(days=7)
+"""So often models are asked in vain to write one; the same model again after so long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,10 @@ class SummaryView:
 
 @dataclass(frozen=True, slots=True)
 class PassSummary:
-    """What a pass needs of a summary; `backend` wrote it."""
+    """What a pass needs of a summary; `backend` wrote it.
+
+    `unanswered` is why a model, `asked` if its name is known, could not.
+    """
 
     id: int
     version: int
@@ -114,6 +119,8 @@ class PassSummary:
     content: str
     backend: str | None
     updated_at: datetime
+    unanswered: str | None = None
+    asked: str | None = None
 
 
 async def list_archivable(connection: Connection, before: datetime, limit: int) -> list[Archivable]:
@@ -184,9 +191,11 @@ async def write(
     await _mark_vectors(connection, ids, archived=True)
 
 
-async def keep(connection: Connection, summary_id: int) -> None:
-    """Leaves a summary as rules wrote it, for good."""
-    await connection.execute(SQL["keep_summary"].sql, summary_id)
+async def record_asked(
+    connection: Connection, summary_id: int, model: str | None, why: str
+) -> None:
+    """A model, by its name where that is known, could not write it."""
+    await connection.execute(SQL["record_asked"].sql, summary_id, model, why)
 
 
 async def list_misfits(connection: Connection, limit: int) -> list[int]:
@@ -220,10 +229,22 @@ async def _mark_vectors(connection: Connection, ids: Sequence[int], *, archived:
         await connection.execute(sql, list(ids), archived)
 
 
-async def queue_provisional(connection: Connection, limit: int) -> int:
-    """Asks anew for what rules wrote, the newest first; for how many."""
-    status = await connection.execute(SQL["queue_provisional"].sql, limit)
+async def queue_provisional(connection: Connection, limit: int, model: str | None) -> int:
+    """Asks anew for what rules wrote, the newest first; for how many.
+
+    What `model` was asked about in vain only after ASKED_AGAIN, and nothing more than MOST_ASKED
+    times.
+    """
+    status = await connection.execute(
+        SQL["queue_provisional"].sql, limit, model, ASKED_AGAIN, MOST_ASKED
+    )
     return int(status.rpartition(" ")[2])
+
+
+async def queue_unanswered(connection: Connection, summary_id: int) -> bool:
+    """Asks anew for what rules wrote because a model could not."""
+    value = await connection.fetchval(SQL["queue_unanswered_summary"].sql, summary_id)
+    return value is not None
 
 
 async def list_summaries(

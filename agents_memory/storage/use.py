@@ -67,9 +67,11 @@ async def record_recall(
     )
 
 
-async def queue_observation(connection: Connection, message_id: int) -> None:
-    """Asks for a look at a reply, if anything was shown before it and none was taken."""
-    await connection.execute(SQL["queue_observation"].sql, message_id, STAGE, WITHIN, CLOCKS_APART)
+async def queue_observations(connection: Connection, message_ids: Sequence[int]) -> None:
+    """Asks for a look at each reply, if anything was shown before it and none was taken."""
+    await connection.execute(
+        SQL["queue_observations"].sql, list(message_ids), STAGE, WITHIN, CLOCKS_APART
+    )
 
 
 async def find_reply(connection: Connection, message_id: int) -> Reply | None:

@@ -2,8 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import asyncpg
 import numpy as np
@@ -173,13 +174,25 @@ async def replace_message_vectors(
     connection: Connection, model: Model, message_id: int, chunks: Sequence[ChunkVector]
 ) -> None:
     """Puts the vectors of a message in the place of older ones."""
+    await replace_all_message_vectors(connection, model, {message_id: chunks})
+
+
+async def replace_all_message_vectors(
+    connection: Connection, model: Model, chunks: Mapping[int, Sequence[ChunkVector]]
+) -> None:
+    """The same for several messages."""
     table = model.message_table
-    await connection.execute(SQL["delete_message_vectors"].render(table=table), message_id)
-    for number, chunk in enumerate(chunks):
-        await connection.execute(
-            SQL["insert_message_vector"].render(table=table),
-            message_id, number, chunk.content_hash, chunk.vector,
-        )  # fmt: skip
+    await connection.executemany(
+        SQL["delete_message_vectors"].render(table=table), [(item,) for item in chunks]
+    )
+    await connection.executemany(
+        SQL["insert_message_vector"].render(table=table),
+        [
+            (item, number, chunk.content_hash, chunk.vector)
+            for item, of in chunks.items()
+            for number, chunk in enumerate(of)
+        ],
+    )
 
 
 async def replace_memory_vectors(
@@ -243,19 +256,45 @@ def _chunks(rows: Iterable[asyncpg.Record]) -> dict[int, list[ChunkVector]]:
 
 async def sync_message_vectors(connection: Connection, model: Model, message_id: int) -> None:
     """Copies the filter columns after the state of a message changed."""
+    await sync_all_message_vectors(connection, model, [message_id])
+
+
+async def sync_all_message_vectors(
+    connection: Connection, model: Model, message_ids: Sequence[int]
+) -> None:
+    """The same for several messages."""
     sql = SQL["sync_message_vectors"].render(table=model.message_table)
-    await connection.execute(sql, message_id)
+    await connection.executemany(sql, [(item,) for item in message_ids])
+
+
+async def sync_memory_vectors(connection: Connection, model: Model, ids: Sequence[int]) -> None:
+    """The same after memories became private, or public again."""
+    await connection.execute(SQL["sync_memory_vectors"].render(table=model.memory_table), list(ids))
 
 
 async def search_messages(
     connection: Connection, model: Model, filters: Filters, query: Vector, limit: int
 ) -> dict[int, float]:
-    """Cosine of the nearest messages that match, the nearest first.
+    """Cosine of the nearest messages that match, the nearest first."""
+    found = await _search_public(connection, model, filters, query, limit)
+    if not filters.include_private:
+        return found
+    sql = SQL["search_private_vectors"].render(table=model.message_table)
+    rows = await connection.fetch(sql, *_copied(filters), limit, query)
+    together = found | _cosines(rows)
+    nearest = sorted(together, key=lambda item: (-together[item], -item))[:limit]
+    return {item: together[item] for item in nearest}
+
+
+async def _search_public(
+    connection: Connection, model: Model, filters: Filters, query: Vector, limit: int
+) -> dict[int, float]:
+    """Those that are not private.
 
     An exact scan while the filters leave few enough rows, else the index with over-fetch. This is
     never left to the planner: with a filter it takes the index and silently returns too few.
     """
-    arguments = (*filter_arguments(filters), limit)
+    arguments = (*_copied(filters), limit)
     looked_at = [int(limit * share) for share in OVER_FETCH]
     if model.indexed and await _too_many_to_scan(connection, model, filters):
         sql = SQL["search_message_index"].render(table=model.message_table)
@@ -272,9 +311,14 @@ async def search_messages(
     return _cosines(rows)
 
 
+def _copied(filters: Filters) -> tuple[Any, ...]:
+    """The arguments that vectors hold a copy of; that something is private is none of them."""
+    return filter_arguments(filters)[:-1]
+
+
 async def _too_many_to_scan(connection: Connection, model: Model, filters: Filters) -> bool:
     sql = SQL["estimate_matching_vectors"].render(table=model.message_table)
-    plan = json.loads(await connection.fetchval(sql, *filter_arguments(filters)))
+    plan = json.loads(await connection.fetchval(sql, *_copied(filters)))
     return bool(plan[0]["Plan"]["Plan Rows"] > EXACT_ROWS)
 
 

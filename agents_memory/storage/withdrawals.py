@@ -1,4 +1,4 @@
-"""Messages that their source edited or deleted: withdrawn, and what stands in their place."""
+"""Messages that give way: their source edited or deleted them, or what they tell was captured."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,8 @@ class Wrapped:
 async def withdraw(connection: Connection, message_id: int, successor: int | None) -> bool:
     """Hides a message in favour of a later one of its store, or of none; whether it was done.
 
-    Not done for one that is pinned, was withdrawn before, or was asserted by an agent.
+    One that an agent asserted is hidden only in favour of a captured turn, to which no other gave
+    way. Not done for one that is pinned or was withdrawn before.
     """
     return bool(await connection.fetchval(SQL["withdraw_message"].sql, message_id, successor))
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from agents_memory.storage import queries
+from agents_memory.storage import leadership, queries
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.vectors import Model
 
@@ -83,21 +83,50 @@ class Row:
 
 
 async def claim_work(connection: Connection, stage: str, limit: int, epoch: int) -> list[Claim]:
-    """Takes up to `limit` due rows of a stage for this term, the oldest first."""
+    """Takes up to `limit` due rows of a stage for this term, the oldest first.
+
+    Fenced in itself, so that it needs no transaction: raises Deposed when another term began.
+    """
     rows = await connection.fetch(SQL["claim_work"].sql, stage, limit, epoch)
-    return sorted(
-        (Claim(row["item_id"], row["attempts"]) for row in rows), key=lambda claim: claim.item_id
-    )
+    if not rows:
+        raise leadership.deposed(epoch)
+    claims = [Claim(row["item_id"], row["attempts"]) for row in rows if row["item_id"] is not None]
+    return sorted(claims, key=lambda claim: claim.item_id)
+
+
+async def list_due_stages(connection: Connection, stages: Sequence[str], epoch: int) -> set[str]:
+    """Those of the stages of which `claim_work` would find rows now; raises Deposed as it does."""
+    row = await connection.fetchrow(SQL["list_due_stages"].sql, epoch, list(stages))
+    if row is None or not row["leads"]:
+        raise leadership.deposed(epoch)
+    return set(row["due"])
 
 
 async def queue_work(connection: Connection, item_id: int, stage: str) -> None:
     """Asks for a stage; a row that already waits stays as it is."""
-    await connection.execute(SQL["queue_work"].sql, item_id, stage)
+    await queue_all(connection, [item_id], stage)
 
 
-async def settle_work(connection: Connection, item_id: int, stage: str) -> None:
-    """Ends the work on an item; belongs into the transaction that writes the outcome."""
-    await connection.execute(SQL["settle_work"].sql, item_id, stage)
+async def queue_all(connection: Connection, item_ids: Sequence[int], stage: str) -> None:
+    """The same for several items."""
+    await connection.execute(SQL["queue_work"].sql, list(item_ids), stage)
+
+
+async def settle_work(
+    connection: Connection,
+    stage: str,
+    item_ids: Sequence[int],
+    *,
+    proceeding: Sequence[int] = (),
+    next_stages: Sequence[str] = (),
+) -> None:
+    """Ends a stage of some items; belongs into the transaction that writes the outcome.
+
+    Those of them that proceed wait for the stages that follow.
+    """
+    await connection.execute(
+        SQL["settle_work"].sql, stage, list(item_ids), list(proceeding), list(next_stages)
+    )
 
 
 async def defer_work(

@@ -3,18 +3,21 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 
 from agents_memory.clock import Clock
 from agents_memory.domain.text import is_blank
 from agents_memory.domain.tokens import estimate_tokens
 from agents_memory.observe import Action, get_logger
-from cold.llm.backend import UNKNOWN, Backend, Request
+from cold.apart import apart
+from cold.llm.backend import UNKNOWN, Backend, Generated, Request
 from cold.llm.budget import Budget
 from cold.llm.guard import refused
 from cold.llm.holding import Holding
 from cold.llm.port import Answer, Answered, Failure, Provider, Role, Turn, Why
 from cold.llm.reading import read
 from cold.llm.schemas import canonical, longest
+from cold.llm.turns import Turns
 from cold.llm.wording import legible
 
 log = get_logger()
@@ -28,7 +31,7 @@ LEAST_TOKENS = 64
 
 
 class Answering:
-    """A `LanguageModel` over one backend.
+    """A `LanguageModel` over one backend, asked as often at a time as `turns` let it.
 
     `limit_s` is the wall-clock limit of one call, `max_tokens` the most that is asked for at a time
     (less where the schema needs less).
@@ -40,6 +43,7 @@ class Answering:
         backend: Backend,
         budget: Budget,
         holding: Holding,
+        turns: Turns,
         clock: Clock,
         *,
         limit_s: float,
@@ -49,6 +53,7 @@ class Answering:
         self._backend = backend
         self._budget = budget
         self._holding = holding
+        self._turns = turns
         self._clock = clock
         self._limit_s = limit_s
         self._max_tokens = max_tokens
@@ -70,10 +75,10 @@ class Answering:
         form = canonical(schema)
         tokens = max(LEAST_TOKENS, min(self._max_tokens, longest(form)))
         first = Request(turns, schema.__name__, form, tokens)
-        result = await self._counted(role, first, schema, sources)
+        result = await self._in_turn(role, first, schema, sources)
         if isinstance(result, Failure) and result.why in AGAIN:
             second = Request(turns, schema.__name__, form, tokens, SECOND_TEMPERATURE)
-            again = await self._counted(role, second, schema, sources)
+            again = await self._in_turn(role, second, schema, sources)
             # A ceiling met by the second try is not why the first failed.
             if not (isinstance(again, Failure) and again.why is Why.OVER_CEILING):
                 return again
@@ -81,6 +86,13 @@ class Answering:
 
     async def close(self) -> None:
         await self._backend.close()
+
+    async def _in_turn(
+        self, role: Role, request: Request, schema: type[Answer], sources: Sequence[str]
+    ) -> Answered[Answer] | Failure:
+        # Before anything else, so that what happened meanwhile is known.
+        async with self._turns:
+            return await self._counted(role, request, schema, sources)
 
     async def _counted(
         self, role: Role, request: Request, schema: type[Answer], sources: Sequence[str]
@@ -137,12 +149,14 @@ class Answering:
             )
         if isinstance(generated, Failure):
             return generated
-        # Off the loop: a megabyte takes a second.
-        answer = await asyncio.to_thread(read, generated, schema)
+        # A megabyte takes a second.
+        answer = await apart(
+            partial(_looked_through, generated, schema, sources),
+            len(generated.text) + sum(map(len, sources)),
+        )
         if isinstance(answer, Failure):
             return answer
-        failure = await asyncio.to_thread(refused, answer, sources)
-        return failure or Answered(answer, self._provider, self._backend.model)
+        return Answered(answer, self._provider, self._backend.model)
 
     async def _settle(self, result: object) -> None:
         if isinstance(result, Failure) and result.why in SILENT:
@@ -151,3 +165,12 @@ class Answering:
             await self._holding.failed(max(pause, timedelta(0)))
         else:
             await self._holding.succeeded()
+
+
+def _looked_through(
+    generated: Generated, schema: type[Answer], sources: Sequence[str]
+) -> Answer | Failure:
+    answer = read(generated, schema)
+    if isinstance(answer, Failure):
+        return answer
+    return refused(answer, sources) or answer

@@ -52,6 +52,14 @@ class Ceilings:
         yield "tokens", "hour", hour.tokens, tokens, self.tokens_per_hour
 
 
+class _Undone(Exception):
+    """Ends the transaction of a booking that was too much."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.reason)
+        self.failure = failure
+
+
 class Budget:
     """Books the calls of one provider; each booking is a short transaction of its own."""
 
@@ -69,23 +77,27 @@ class Budget:
         Raises DatabaseUnavailable: what cannot be counted is not done.
         """
         now = self._clock.now()
-        async with self._database.transaction() as connection:
-            hour, day = await model_calls.hold_budget(connection, self._provider, now)
-            refused = self._ceilings.refused(hour, day, tokens_in + tokens_out, now)
-            if refused is not None:
-                return refused
-            return await model_calls.begin_call(
-                connection,
-                provider=self._provider,
-                model=model,
-                role=role,
-                now=now,
-                tokens_in=tokens_in,
-                tokens_out=tokens_out,
-            )
+        try:
+            async with self._database.transaction() as connection:
+                begun = await model_calls.begin_call(
+                    connection,
+                    provider=self._provider,
+                    model=model,
+                    role=role,
+                    now=now,
+                    tokens_in=tokens_in,
+                    tokens_out=tokens_out,
+                )
+                tokens = tokens_in + tokens_out
+                refused = self._ceilings.refused(begun.hour, begun.day, tokens, now)
+                if refused is not None:
+                    raise _Undone(refused)
+        except _Undone as undone:
+            return undone.failure
+        return begun.id
 
     async def end(self, call: int, model: str, tally: Tally, seconds: float, outcome: str) -> None:
         """Writes how a call ended. Raises DatabaseUnavailable."""
         ended = Ended(model, tally.requests, tally.tokens_in, tally.tokens_out, seconds, outcome)
-        async with self._database.transaction() as connection:
+        async with self._database.acquire() as connection:
             await model_calls.end_call(connection, call, ended)

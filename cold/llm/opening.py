@@ -24,6 +24,7 @@ from cold.llm.port import (
     Rules,
     Turn,
 )
+from cold.llm.turns import Turns
 
 OPENAI_URL = "https://api.openai.com/v1"
 XAI_URL = "https://api.x.ai/v1"
@@ -98,6 +99,11 @@ class _Opener:
         }
         self._holds = {
             provider: Holding(database, provider, Breaker(clock), clock) for provider in Provider
+        }
+        at_once = {Provider.LOCAL: settings.model_calls_at_once}
+        self._turns = {
+            provider: Turns(at_once.get(provider, settings.llm_concurrency))
+            for provider in Provider
         }
         self._backends: dict[tuple[Provider, str | None], Backend] = {}
         self._refuse_contradictions()
@@ -218,6 +224,7 @@ class _Opener:
             backend,
             self._budgets[provider],
             self._holds[provider],
+            self._turns[provider],
             self._clock,
             limit_s=self._settings.llm_call_limit_sec,
             max_tokens=self._settings.llm_max_tokens,

@@ -80,6 +80,12 @@ class Failure:
     until: datetime | None = None
 
 
+class Away(Failure):
+    """Nobody can be asked now, so what it is about is not to blame and waits untried."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Answered(Generic[AnswerGot]):
     """An answer that fits its schema and passed the guard, and who gave it."""

@@ -9,11 +9,12 @@ from typing import Annotated, Generic
 from pydantic import BaseModel, Field
 
 from agents_memory.observe import Action, get_logger
+from cold.llm.blaming import Blaming
 from cold.llm.port import (
-    UNTRIED,
     Answer,
     Answered,
     AnswerGot,
+    Away,
     Failure,
     LanguageModel,
     Role,
@@ -93,7 +94,7 @@ class Verifying:
     """
 
     def __init__(self, models: LanguageModel) -> None:
-        self._models = models
+        self._models = Blaming(models)
         self._waiting: tuple[Sequence[Turn], Answered[BaseModel]] | None = None
 
     async def ask(
@@ -116,7 +117,7 @@ class Verifying:
         derived = (await asyncio.to_thread(claims, answer.value))[:MAX_CLAIMS]
         verdicts = await self._verdicts(derived, shown)
         if isinstance(verdicts, Failure):
-            if verdicts.why in UNTRIED:
+            if isinstance(verdicts, Away):
                 self._waiting = (asked, answer)
             return verdicts
         judged = list(zip(derived, verdicts, strict=True))

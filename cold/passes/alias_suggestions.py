@@ -27,7 +27,8 @@ from agents_memory.storage.suggestions import Status
 from agents_memory.storage.vectors import Vector
 from cold.fence import fenced
 from cold.llm import pairing
-from cold.llm.port import UNTRIED, Failure, LanguageModel, Role
+from cold.llm.blaming import Blaming
+from cold.llm.port import Away, Failure, LanguageModel, Role
 
 log = get_logger()
 
@@ -73,7 +74,7 @@ class AliasSuggestions:
         auto_apply: bool,
     ) -> None:
         self._database = database
-        self._models = models
+        self._models = Blaming(models)
         self._clock = clock
         self._interval = timedelta(hours=interval_hours)
         self._auto_apply = auto_apply
@@ -124,7 +125,7 @@ class AliasSuggestions:
             said = await self._models.complete(Role.ALIAS, pairing.question(pair), pairing.Judged)
             if not isinstance(said, Failure):
                 return Verdict(said.value.likelihood, said.model)
-            if said.why in UNTRIED:
+            if isinstance(said, Away):
                 return None
         return Verdict(pair.confidence, "rules")
 

@@ -29,7 +29,8 @@ class Cluster:
 
     Looks at whole days that are older than `after_days` by when we learned of them, once an hour,
     and again at once while there is more. Withdraws summaries of which a message was held back or
-    filed elsewhere, and asks anew for those that rules wrote once a model is there.
+    filed elsewhere, and asks anew for those that rules wrote once a model is there; where one was
+    asked in vain, once it is another one or some time has passed, a few times in all.
     """
 
     name = "cluster"
@@ -56,7 +57,9 @@ class Cluster:
         asked = 0
         if self._models.serves(Role.CLUSTER):
             async with fenced(self._database, epoch) as connection:
-                asked = await summaries.queue_provisional(connection, PROVISIONAL)
+                asked = await summaries.queue_provisional(
+                    connection, PROVISIONAL, self._models.named(Role.CLUSTER)
+                )
         more = full or withdrawn == MISFITS or asked == PROVISIONAL
         self._due = now if more else now + EVERY_S
         if planned or withdrawn or asked:

@@ -1,15 +1,19 @@
 """Context: the turn before a message and the day it was said, in a column of their own."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from agents_memory.domain.context import context_text
 from agents_memory.domain.lexical import analyse, to_tsvector_literal
 from agents_memory.storage import context, messages, patches, work
 from agents_memory.storage.connections import Connection
+from agents_memory.storage.context import Context as Written
 from agents_memory.storage.context import Surrounded
+from agents_memory.storage.messages import Settled
+from cold.apart import apart
 from cold.guard import Done
+from cold.passes.protocol import Together
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,7 @@ class Analysed:
     length: int
 
 
-class Context:
+class Context(Together[Surrounded, Analysed]):
     """Makes a message findable by what it answers.
 
     A turn may come in after the one that follows it; then that one's context is asked for again.
@@ -35,30 +39,36 @@ class Context:
         return await context.list_with_previous(connection, ids)
 
     async def prepare(self, items: Sequence[Surrounded]) -> list[Analysed]:
-        return [await asyncio.to_thread(_analyse, item) for item in items]
+        return [
+            await apart(partial(_analyse, item), len(item.text) + len(item.previous or ""))
+            for item in items
+        ]
 
-    async def settle(self, connection: Connection, item: Surrounded, result: Analysed) -> Done:
-        await context.write_context(
+    async def settle_all(
+        self, connection: Connection, worked: Sequence[tuple[Surrounded, Analysed]]
+    ) -> list[Done]:
+        ids = [item.id for item, _ in worked]
+        await context.write_contexts(
             connection,
-            item.id,
-            item.previous_id,
-            lexemes=result.lexemes,
-            lexeme_count=result.length,
+            [
+                Written(item.id, item.previous_id, result.lexemes, result.length)
+                for item, result in worked
+            ],
         )
-        if item.previous_id is not None:
-            await patches.insert_sources(connection, item.id, self.version, [item.previous_id])
-        successor = await context.find_successor(connection, item.id)
-        if successor is not None:
-            await work.queue_work(connection, successor, self.stage)
-        await messages.record_result(
+        links = [(i.id, i.previous_id) for i, _ in worked if i.previous_id is not None]
+        await patches.insert_links(connection, self.version, links)
+        if successors := await context.list_successors(connection, ids):
+            await work.queue_all(connection, successors, self.stage)
+        await messages.record_results(
             connection,
-            item.id,
+            [
+                Settled(item.id, self.backend, {"previous": item.previous_id is not None})
+                for item, _ in worked
+            ],
             stage=self.stage,
-            backend=self.backend,
             version=self.version,
-            detail={"previous": item.previous_id is not None},
         )
-        return Done()
+        return [Done() for _ in worked]
 
 
 def _analyse(item: Surrounded) -> Analysed:

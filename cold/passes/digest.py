@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from agents_memory.domain.digesting import READ_CHARS, Unit, key_units, units
+from agents_memory.domain.digesting import READ_CHARS, fragments, key_units
 from agents_memory.domain.errors import Code, Refusal
+from agents_memory.domain.joining import Unit, joined
 from agents_memory.domain.memories import Kind
 from agents_memory.domain.messages import Screening
 from agents_memory.domain.patches import Add, PatchRequest
@@ -19,8 +21,9 @@ from agents_memory.storage import filing, jobs, messages
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.jobs import Job
 from agents_memory.storage.messages import PassItem
-from cold.guard import Done, ModelAway
-from cold.llm.port import UNTRIED, Failure, LanguageModel, Role, Rules
+from cold.guard import Done
+from cold.llm.blaming import model_away
+from cold.llm.port import Away, LanguageModel, Role, Rules
 
 if TYPE_CHECKING:
     from cold.llm.verifying import Verifying
@@ -70,15 +73,15 @@ class Digested:
     unanswered: str | None = None
 
 
-Result = Digested | Refusal | Failure
+Result = Digested | Refusal | Away
 
 
 class Digest:
     """Asks the model that serves the role extract; rules where there is none, or none that can say.
 
-    While a model is set up and away, also the one that verifies, the job waits. Somebody may wait
-    for the answer, so what a model says badly is not asked again: rules say it. A private text is
-    shown to no model.
+    While a model is set up and away, or hangs, also the one that verifies, the job waits. Somebody
+    may wait for the answer, so what a model says badly is not asked again: rules say it. A private
+    text is shown to no model.
     """
 
     stage = KIND
@@ -122,9 +125,7 @@ class Digest:
                 "state what you want remembered in your own words with `remember`",
                 {"message_id": message.id},
             )
-        # What something was taken out of says too little to be believed.
-        read = await asyncio.to_thread(units, message.text)
-        found = [unit for unit in read if not has_gap(unit.statement)]
+        found = await asyncio.to_thread(_whole_units, message.text)
         if not found:
             return Refusal(
                 Code.INVALID_INPUT,
@@ -140,15 +141,15 @@ class Digest:
             # For all jobs, as what waits for the verifier is kept there.
             self._asking = self._asking or Verifying(self._models)
             said = await digest(self._asking, found, item.job.created_at)
-            if isinstance(said, Digested) or said.why in UNTRIED:
+            if isinstance(said, Digested | Away):
                 return said
             unanswered = said.why.value
         return await asyncio.to_thread(by_rules, found, unanswered)
 
     async def settle(self, connection: Connection, item: Digestible, result: Result) -> Done:
         """Raises ModelAway."""
-        if isinstance(result, Failure):
-            raise ModelAway(result.reason)
+        if isinstance(result, Away):
+            raise model_away(result)
         if isinstance(result, Digested):
             outcome = await self._remember(connection, item, result)
         else:
@@ -208,6 +209,12 @@ def _usable(message: PassItem) -> bool:
     if message.screening is Screening.UNSCREENED:
         return screen(message.text, message.trust).screening is Screening.CLEAR
     return message.screening is Screening.CLEAR
+
+
+def _whole_units(text: str) -> list[Unit]:
+    """What something was taken out of says too little to be believed, and joins nothing."""
+    whole = groupby(fragments(text), key=lambda unit: not has_gap(unit.statement))
+    return [unit for is_whole, found in whole if is_whole for unit in joined(list(found))]
 
 
 def _add(wanted: Wanted, statement: Statement) -> Add:

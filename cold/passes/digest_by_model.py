@@ -5,13 +5,14 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 
-from agents_memory.domain.digesting import LEAST, MOST, Unit, key_units
+from agents_memory.domain.digesting import LEAST, MOST, key_units
+from agents_memory.domain.joining import Unit
 from agents_memory.domain.memories import Kind
 from agents_memory.domain.text import content_key
 from agents_memory.storage.librarian import Said
 from cold.llm.digesting import MAX_LINES, Gist, question
 from cold.llm.digesting import Digested as Answer
-from cold.llm.port import UNTRIED, Failure, Role, Why
+from cold.llm.port import Away, Failure, Role, Why
 from cold.llm.verifying import Checked, Claim, Verifying
 from cold.passes.digest import Digested, Statement
 from cold.passes.profile_lines import refusal
@@ -40,7 +41,7 @@ async def digest(asking: Verifying, found: Sequence[Unit], at: datetime) -> Dige
             kept.append(sound)
             told |= {seen + number for gist in sound for number in gist.lines}
             backend = f"{answer.answer.provider}:{answer.answer.model}"
-        elif answer.why in UNTRIED:
+        elif isinstance(answer, Away):
             return answer
         else:
             failure = answer

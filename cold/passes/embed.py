@@ -7,10 +7,11 @@ from agents_memory.embedding.protocol import Embedder
 from agents_memory.services.vectorising import Vectorised
 from agents_memory.storage import messages, vectors, work
 from agents_memory.storage.connections import Connection
-from agents_memory.storage.messages import PassItem
+from agents_memory.storage.messages import PassItem, Settled
 from agents_memory.storage.vectors import ChunkVector, Model
 from cold.guard import Done, RetryLater
 from cold.passes.models import Models
+from cold.passes.protocol import Together
 
 MODEL_CHANGED = "the pool's active embedding model changed meanwhile"
 
@@ -31,7 +32,11 @@ class Embeddable:
         return self.message.id
 
 
-class Embed:
+Made = tuple[Embeddable, tuple[Vectorised, ...]]
+"""A message and its vectors in each of its models."""
+
+
+class Embed(Together[Embeddable, tuple[Vectorised, ...]]):
     """One vector for each of up to 64 chunks; a text without a word gets none and says so."""
 
     stage = "embed"
@@ -50,15 +55,15 @@ class Embed:
             items[0].models, [item.message.text for item in items], [item.known for item in items]
         )
 
-    async def settle(
-        self, connection: Connection, item: Embeddable, result: tuple[Vectorised, ...]
-    ) -> Done | RetryLater:
-        if await vectors.find_active_model(connection) != item.models[0]:
-            return RetryLater(MODEL_CHANGED)
-        await self._write(connection, item, result)
+    async def settle_all(
+        self, connection: Connection, worked: Sequence[Made]
+    ) -> list[Done | RetryLater]:
+        if await vectors.find_active_model(connection) != worked[0][0].models[0]:
+            return [RetryLater(MODEL_CHANGED) for _ in worked]
+        await self._write(connection, worked)
         if await self._models.others(connection):
-            await work.queue_work(connection, item.id, EmbedOther.stage)
-        return Done()
+            await work.queue_all(connection, [item.id for item, _ in worked], EmbedOther.stage)
+        return [Done() for _ in worked]
 
     async def _load(
         self, connection: Connection, ids: Sequence[int], models: Sequence[Model]
@@ -69,23 +74,28 @@ class Embed:
             for item in await messages.list_for_pass(connection, ids)
         ]
 
-    async def _write(
-        self, connection: Connection, item: Embeddable, result: tuple[Vectorised, ...]
-    ) -> None:
-        """The vectors and who made them; a model that was given up meanwhile is left out."""
-        for model, known, made in zip(item.models, item.known, result, strict=True):
+    async def _write(self, connection: Connection, worked: Sequence[Made]) -> None:
+        """The vectors and who made them; a model that was given up meanwhile is left out.
+
+        All the items were loaded together, so they have the same models.
+        """
+        for place, model in enumerate(worked[0][0].models):
             if not await vectors.hold_model(connection, model):
                 continue
-            if not _same(known, made.chunks):
-                await vectors.replace_message_vectors(connection, model, item.id, made.chunks)
-            await messages.record_result(
+            made = {item.id: result[place] for item, result in worked}
+            changed = {
+                item.id: made[item.id].chunks
+                for item, _ in worked
+                if not _same(item.known[place], made[item.id].chunks)
+            }
+            if changed:
+                await vectors.replace_all_message_vectors(connection, model, changed)
+            await messages.record_results(
                 connection,
-                item.id,
+                [Settled(item, model.profile, _detail(of)) for item, of in made.items()],
                 # Whichever stage it was: this is what a model owes to a message.
                 stage=Embed.stage,
-                backend=model.profile,
                 version=self.version,
-                detail=_detail(made),
             )
 
 
@@ -101,11 +111,11 @@ class EmbedOther(Embed):
     async def load(self, connection: Connection, ids: Sequence[int]) -> list[Embeddable]:
         return await self._load(connection, ids, await self._models.others(connection))
 
-    async def settle(
-        self, connection: Connection, item: Embeddable, result: tuple[Vectorised, ...]
-    ) -> Done | RetryLater:
-        await self._write(connection, item, result)
-        return Done()
+    async def settle_all(
+        self, connection: Connection, worked: Sequence[Made]
+    ) -> list[Done | RetryLater]:
+        await self._write(connection, worked)
+        return [Done() for _ in worked]
 
 
 def _same(known: Sequence[ChunkVector], wanted: Sequence[ChunkVector]) -> bool:

@@ -1,12 +1,13 @@
 """Librarian: the profile of a user, from what the owner said, by a model."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 
 from agents_memory.clock import Clock
-from agents_memory.domain.errors import Refusal
+from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.patches import MAX_EVIDENCE, PatchRequest, WriteProfile
 from agents_memory.domain.policy import ActorClass
 from agents_memory.domain.text import is_blank
@@ -16,11 +17,11 @@ from agents_memory.storage import librarian
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.librarian import Due, Said
 from cold.fence import fenced
-from cold.llm.port import UNTRIED, Failure, LanguageModel, Role, Why
+from cold.llm.port import Away, Failure, LanguageModel, Role, Why
 from cold.llm.profiling import MAX_SHOWN, OutdatedLine, Revised, question
 from cold.llm.verifying import Checked, Claim, Verifying
 from cold.passes.librarianship import Librarianship
-from cold.passes.profile_lines import Document, acceptable, document, removable, revise
+from cold.passes.profile_lines import Document, Revision, acceptable, document, removable, revise
 
 log = get_logger()
 
@@ -33,6 +34,8 @@ MESSAGE_CHARS = 400
 # Of all messages of one question, in UTF-8: about 3,500 tokens, more in scripts of many bytes.
 MESSAGE_BYTES = 14_000
 LEAST_SHOWN = 4
+# So often an answer is held against a profile that somebody changes meanwhile.
+TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,14 @@ class Read:
     shown: tuple[Said, ...]
     documents: dict[str, Document]
     read_to: int
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """What an answer is held against when it is there: what may be cited, and the profile."""
+
+    usable: frozenset[int]
+    documents: dict[str, Document]
 
 
 class Librarian:
@@ -90,14 +101,21 @@ class Librarian:
         read, answer = await self._ask(read)
         if isinstance(answer, Failure):
             log.warning(Action.PASS_FAILED, stage=self.name, outcome=answer.why.value)
-            if answer.why not in UNTRIED:
+            if not isinstance(answer, Away):
                 return True
             async with fenced(self._database, epoch) as connection:
                 await librarian.write_attempt(connection, user.user_id, user.attempted_at)
             self._due = self._clock.monotonic() + self._wait(answer)
             return False
-        async with fenced(self._database, epoch) as connection:
-            await self._settle(connection, user.user_id, read, answer)
+        for _ in range(TRIES):
+            now = await self._database.run(lambda c: _now(c, user.user_id, read))
+            # Off the loop and outside of any transaction, as it compares each line with all else.
+            revisions = await asyncio.to_thread(_revisions, read, now, answer)
+            async with fenced(self._database, epoch) as connection:
+                if await _now(connection, user.user_id, read) == now:
+                    await self._settle(connection, user.user_id, read, now, revisions)
+                    return True
+        log.warning(Action.PATCH_REFUSED, stage=self.name, code=Code.VERSION_CONFLICT)
         return True
 
     def _wait(self, failure: Failure) -> float:
@@ -134,28 +152,22 @@ class Librarian:
             read = replace(read, shown=read.shown[len(read.shown) // 2 :])
 
     async def _settle(
-        self, connection: Connection, user_id: int, read: Read, answer: Checked[Revised]
+        self,
+        connection: Connection,
+        user_id: int,
+        read: Read,
+        now: Now,
+        revisions: Mapping[str, Revision],
     ) -> None:
-        # What was held back while the model wrote is as if it had never been shown.
-        ids = [one.id for one in read.shown]
-        usable = await librarian.list_usable(connection, user_id, ids)
-        shown = {number: one for number, one in enumerate(read.shown, 1) if one.id in usable}
-        now = await _documents(connection, user_id)
-        said = answer.answer.value
-        writes, refused = [], 0
-        for kind, offered, outdated in (
-            ("core", said.core, said.core_outdated),
-            ("sub", said.sub, said.sub_outdated),
-        ):
-            gone = _against(read.documents[kind], outdated)
-            revision = revise(now[kind], offered, gone, shown, answer.refuted, core=kind == "core")
-            refused += len(revision.refused)
-            if revision.lines == now[kind].lines:
+        writes = []
+        refused = sum(len(revision.refused) for revision in revisions.values())
+        for kind, revision in revisions.items():
+            if revision.lines == now.documents[kind].lines:
                 continue
             before = await librarian.list_grounds(connection, user_id, kind)
-            evidence = tuple(dict.fromkeys((*revision.cited, *sorted(usable), *before)))
-            content = "\n".join(revision.lines)
-            writes.append(WriteProfile(kind, content, now[kind].version, evidence[:MAX_EVIDENCE]))
+            evidence = tuple(dict.fromkeys((*revision.cited, *sorted(now.usable), *before)))
+            content, version = "\n".join(revision.lines), now.documents[kind].version
+            writes.append(WriteProfile(kind, content, version, evidence[:MAX_EVIDENCE]))
         if writes:
             done = await self._patching.apply_within(connection, _request(user_id, tuple(writes)))
             if isinstance(done, Refusal):
@@ -181,6 +193,27 @@ def _claims(
     return [*added, *gone]
 
 
+def _revisions(read: Read, now: Now, answer: Checked[Revised]) -> dict[str, Revision]:
+    """What becomes of each document."""
+    # What was held back while the model wrote is as if it had never been shown.
+    shown = {number: one for number, one in enumerate(read.shown, 1) if one.id in now.usable}
+    said = answer.answer.value
+    return {
+        kind: revise(
+            now.documents[kind],
+            offered,
+            _against(read.documents[kind], outdated),
+            shown,
+            answer.refuted,
+            core=kind == "core",
+        )
+        for kind, offered, outdated in (
+            ("core", said.core, said.core_outdated),
+            ("sub", said.sub, said.sub_outdated),
+        )
+    }
+
+
 def _against(document: Document, outdated: Sequence[OutdatedLine]) -> list[Claim]:
     """What a model says against lines of ours, as they were shown to it."""
     lines = document.own_lines
@@ -189,6 +222,12 @@ def _against(document: Document, outdated: Sequence[OutdatedLine]) -> list[Claim
         for one in outdated
         if one.number <= len(lines)
     ]
+
+
+async def _now(connection: Connection, user_id: int, read: Read) -> Now:
+    ids = [one.id for one in read.shown]
+    usable = await librarian.list_usable(connection, user_id, ids)
+    return Now(frozenset(usable), await _documents(connection, user_id))
 
 
 async def _documents(connection: Connection, user_id: int) -> dict[str, Document]:

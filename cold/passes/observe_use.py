@@ -9,6 +9,7 @@ from agents_memory.domain.messages import Role
 from agents_memory.domain.use import Frequencies, Observation, Shown
 from agents_memory.storage import lexemes, messages, use
 from agents_memory.storage.connections import Connection
+from agents_memory.storage.messages import Settled
 from agents_memory.storage.use import Reply
 from cold.guard import Done
 
@@ -66,13 +67,12 @@ class ObserveUse:
         added = 0
         if used:
             added = await use.insert_inferred(connection, self._schema, item.id, used, self._weight)
-        await messages.record_result(
+        detail = {"shown": len(item.sessions), "used": len(used), "added": added}
+        await messages.record_results(
             connection,
-            item.id,
+            [Settled(item.id, self.backend, detail)],
             stage=self.stage,
-            backend=self.backend,
             version=self.version,
-            detail={"shown": len(item.sessions), "used": len(used), "added": added},
         )
         return Done()
 

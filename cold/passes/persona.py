@@ -13,8 +13,9 @@ from agents_memory.storage import jobs, librarian, patches, profiles, proposals
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.jobs import Job
 from agents_memory.storage.proposals import Status, Wanted
-from cold.guard import Done, ItemFault, ModelAway, RetryLater
-from cold.llm.port import UNTRIED, Failure, LanguageModel, Role, Rules
+from cold.guard import Done, ItemFault, RetryLater
+from cold.llm.blaming import model_away
+from cold.llm.port import Away, Failure, LanguageModel, Role, Rules
 from cold.passes.persona_drafts import (
     RULES,
     Drafted,
@@ -107,7 +108,7 @@ class Persona:
             said = await revisit(self._asking, dimension_of(item.kind), item.page, item.sources)
             if not isinstance(said, Failure):
                 return said
-            if said.why in UNTRIED or item.job.attempts < BAD_ANSWERS:
+            if isinstance(said, Away) or item.job.attempts < BAD_ANSWERS:
                 return said
         return await asyncio.to_thread(by_rules, item.page, item.memories)
 
@@ -115,9 +116,9 @@ class Persona:
         self, connection: Connection, item: Asked, result: Result
     ) -> Done | RetryLater:
         """Raises ModelAway, and ItemFault for an answer that cannot be used."""
+        if isinstance(result, Away):
+            raise model_away(result)
         if isinstance(result, Failure):
-            if result.why in UNTRIED:
-                raise ModelAway(result.reason)
             raise ItemFault(f"the model's answer could not be used ({result.why}): {result.reason}")
         if result is None or item.kind is None:
             await jobs.settle_job(connection, item.id, {"proposal_id": None})

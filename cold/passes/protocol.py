@@ -1,10 +1,12 @@
 """What a pass is: one kind of work on one kind of item."""
 
-from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from agents_memory.storage.connections import Connection
 from cold.guard import Done, RetryLater
+from cold.lanes import Lanes
 
 
 class Identified(Protocol):
@@ -44,6 +46,38 @@ class Pass(Protocol[Item, Result]):
 
     async def settle(self, connection: Connection, item: Item, result: Result) -> Done | RetryLater:
         """Writes the outcome, inside a fenced transaction."""
+        ...
+
+
+class Together(ABC, Generic[Item, Result]):
+    """What makes a pass one whose outcomes are written together, in as few statements as one."""
+
+    @abstractmethod
+    async def settle_all(
+        self, connection: Connection, worked: Sequence[tuple[Item, Result]]
+    ) -> Sequence[Done | RetryLater]:
+        """Writes the outcomes, of at least one item, inside a fenced transaction.
+
+        What it raises is the fault of any of them; then each is settled by itself.
+        """
+
+    async def settle(self, connection: Connection, item: Item, result: Result) -> Done | RetryLater:
+        """Writes one outcome."""
+        [outcome] = await self.settle_all(connection, [(item, result)])
+        return outcome
+
+
+@runtime_checkable
+class SideBySide(Protocol):
+    """What makes a pass one whose items are asked about side by side, and stored one by one.
+
+    `lanes` is None where it gains nothing by it.
+    """
+
+    lanes: Lanes | None
+
+    def answering(self) -> Callable[[Any], Awaitable[Any]]:
+        """What to call for each item in the place of `prepare`, one batch after another."""
         ...
 
 

@@ -1,8 +1,8 @@
 """Screen: may the message feed anything, or was it planted, or erased?"""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from agents_memory.domain.lexical import analyse, to_tsvector_literal
 from agents_memory.domain.messages import Screening
@@ -12,8 +12,10 @@ from agents_memory.domain.screening import Verdict, screen
 from agents_memory.domain.tombstones import REPLACEMENT, Tombstones, strike
 from agents_memory.storage import messages, summaries, tombstones, use, vectors
 from agents_memory.storage.connections import Connection
-from agents_memory.storage.messages import PassItem
+from agents_memory.storage.messages import PassItem, Settled
+from cold.apart import apart
 from cold.guard import Done
+from cold.passes.protocol import Together
 
 BURIED = Verdict(Screening.QUARANTINED, ("erased",))
 
@@ -42,7 +44,7 @@ class Screened:
     lexeme_count: int = 0
 
 
-class Screen:
+class Screen(Together[Screenable, Screened]):
     """By rules: obvious injections are quarantined, everything else is clear.
 
     What was erased by the owner is struck out once more, and a message of which nothing else is
@@ -64,39 +66,44 @@ class Screen:
         ]
 
     async def prepare(self, items: Sequence[Screenable]) -> list[Screened]:
-        return [await asyncio.to_thread(_screened, item) for item in items]
+        return [await apart(partial(_screened, item), len(item.message.text)) for item in items]
 
-    async def settle(self, connection: Connection, item: Screenable, result: Screened) -> Done:
-        if result.spans or result.fields:
-            # Refused for one that was screened before: its writer knew, or the owner struck it.
-            await tombstones.strike_message(
-                connection,
-                item.id,
-                spans=result.spans,
-                fields=result.fields,
-                lexemes=result.lexemes,
-                lexeme_count=result.lexeme_count,
-            )
-        await messages.settle_screening(connection, item.id, result.verdict.screening)
-        if result.verdict.screening is not Screening.CLEAR:
+    async def settle_all(
+        self, connection: Connection, worked: Sequence[tuple[Screenable, Screened]]
+    ) -> list[Done]:
+        for item, result in worked:
+            if result.spans or result.fields:
+                # Refused for one that was screened before: its writer knew, or the owner struck it.
+                await tombstones.strike_message(
+                    connection,
+                    item.id,
+                    spans=result.spans,
+                    fields=result.fields,
+                    lexemes=result.lexemes,
+                    lexeme_count=result.lexeme_count,
+                )
+        verdicts = {item.id: result.verdict for item, result in worked}
+        await messages.settle_screenings(
+            connection, [(item, verdict.screening) for item, verdict in verdicts.items()]
+        )
+        clear = [item for item, verdict in verdicts.items() if verdict.screening is Screening.CLEAR]
+        if held := [item for item in verdicts if item not in clear]:
             # It was clear before where a summary rests on it.
-            resting = await summaries.list_resting(connection, [item.id])
-            await summaries.withdraw(connection, resting)
+            await summaries.withdraw(connection, await summaries.list_resting(connection, held))
         for model in await vectors.list_models(connection):
             # There are vectors already when a message is screened anew.
-            await vectors.sync_message_vectors(connection, model, item.id)
-        await messages.record_result(
+            await vectors.sync_all_message_vectors(connection, model, list(verdicts))
+        await messages.record_results(
             connection,
-            item.id,
+            [
+                Settled(item, self.backend, {"reasons": list(verdict.reasons)})
+                for item, verdict in verdicts.items()
+            ],
             stage=self.stage,
-            backend=self.backend,
             version=self.version,
-            detail={"reasons": list(result.verdict.reasons)},
         )
-        if result.verdict.screening is not Screening.CLEAR:
-            return Done(proceed=False)
-        await use.queue_observation(connection, item.id)
-        return Done()
+        await use.queue_observations(connection, clear)
+        return [Done(proceed=item in clear) for item in verdicts]
 
 
 def _screened(item: Screenable) -> Screened:

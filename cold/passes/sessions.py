@@ -28,8 +28,8 @@ log = get_logger()
 EVERY_S = 3600.0
 # So often all sessions are looked at again, for what was released or withdrawn since.
 ANEW_S = 86_400.0
-# Sessions in one transaction.
-AT_A_TIME = 50
+# Sessions in one transaction, and at most in one look at all messages.
+AT_A_TIME, LISTED = 50, 5_000
 # What is archived so soon gets a summary then, that of its day.
 ARCHIVED_SOON = timedelta(days=1)
 
@@ -54,6 +54,8 @@ class Sessions:
         # All up to this message were looked at, but for those of sessions that were not settled.
         self._reached = 0
         self._unsettled: int | None = None
+        # Those that were found and not looked at yet.
+        self._listed: list[QuietSession] = []
         self._anew = clock.monotonic() + ANEW_S
 
     async def run(self, epoch: int) -> None:
@@ -61,7 +63,7 @@ class Sessions:
         if now < self._due:
             return
         if now >= self._anew:
-            self._reached, self._anew = 0, now + ANEW_S
+            self._reached, self._listed, self._anew = 0, [], now + ANEW_S
         planned, full = await self._plan(epoch)
         if full:
             self._due = now
@@ -74,16 +76,11 @@ class Sessions:
 
     async def _plan(self, epoch: int) -> tuple[int, bool]:
         """How many were planned, and whether there may be more to plan."""
-        now, planned = self._clock.now(), 0
-        reached, unsettled = self._reached, self._unsettled
+        planned, reached, unsettled = 0, self._reached, self._unsettled
+        if not self._listed:
+            self._listed = await self._list()
+        found = self._listed[:AT_A_TIME]
         async with fenced(self._database, epoch) as connection:
-            found = await transcripts.list_quiet_sessions(
-                connection,
-                since=now - self._after + ARCHIVED_SOON,
-                above=reached,
-                before=now - IDLE,
-                limit=AT_A_TIME,
-            )
             for session in found:
                 if await transcripts.is_unsettled(connection, session):
                     if unsettled is None:
@@ -93,7 +90,21 @@ class Sessions:
                 reached = session.last_id
         # Once it is committed.
         self._reached, self._unsettled = reached, unsettled
+        self._listed = self._listed[AT_A_TIME:]
         return planned, len(found) == AT_A_TIME
+
+    async def _list(self) -> list[QuietSession]:
+        # Not for each transaction anew, as it reads all messages that are not archived yet.
+        now, reached = self._clock.now(), self._reached
+        return await self._database.run(
+            lambda connection: transcripts.list_quiet_sessions(
+                connection,
+                since=now - self._after + ARCHIVED_SOON,
+                above=reached,
+                before=now - IDLE,
+                limit=LISTED,
+            )
+        )
 
     async def _plan_session(self, connection: Connection, session: QuietSession) -> int:
         planned = 0

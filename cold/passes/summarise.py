@@ -14,8 +14,9 @@ from agents_memory.domain.tombstones import strike
 from agents_memory.storage import summaries, tombstones
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.summaries import Span, Told
-from cold.guard import Done, ItemFault, ModelAway
-from cold.llm.port import UNTRIED, Failure, LanguageModel, Rules
+from cold.guard import Done, ItemFault
+from cold.llm.blaming import model_away
+from cold.llm.port import Away, Failure, LanguageModel, Rules, Why
 from cold.llm.port import Role as ModelRole
 
 if TYPE_CHECKING:
@@ -34,16 +35,22 @@ WEIGHTS = {Role.USER: 1.5, Role.ASSISTANT: 1.0, Role.SYSTEM: 0.5, Role.TOOL: 0.5
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a span says; `provisional`: a model that comes may say it better."""
+    """What a span says; `provisional`: a model that comes may say it better.
+
+    `unanswered` is why a model was asked in vain.
+    """
 
     content: str
     backend: str
     provisional: bool = False
+    unanswered: Why | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What rules wrote stays, and no model is asked again."""
+    """What rules wrote stays for now; `unanswered` as above."""
+
+    unanswered: Why | None = None
 
 
 Result = Written | Kept | Failure | None
@@ -52,9 +59,9 @@ Result = Written | Kept | Failure | None
 class Summarise:
     """Asks the model that serves the cluster role; rules where there is none, or none that can say.
 
-    While a model is set up and away, also the one that verifies, what it may read waits, and stays
-    in everyday search. A private message is shown to no model. A span of which something was held
-    back or filed elsewhere meanwhile is given up, and planned anew without it.
+    While a model is set up and away, or hangs, also the one that verifies, what it may read waits,
+    and stays in everyday search. A private message is shown to no model. A span of which something
+    was held back or filed elsewhere meanwhile is given up, and planned anew without it.
     """
 
     stage = "summarise"
@@ -72,18 +79,18 @@ class Summarise:
     async def prepare(self, items: Sequence[Span]) -> list[Result]:
         """A Failure leaves the item waiting; None: the span is to be given up."""
         results: list[Result] = []
-        away: Failure | None = None
+        away: Away | None = None
         for item in items:
             result: Result
             if not item.messages or not all(message.fits for message in item.messages):
                 result = None
             elif not self._asks(item):
-                result = Kept() if item.provisional else await self._by_rules(item)
+                result = self._kept() if item.provisional else await self._by_rules(item)
             elif away is not None:
                 result = away
             else:
                 result = await self._by_model(item)
-                if isinstance(result, Failure) and result.why in UNTRIED:
+                if isinstance(result, Away):
                     away = result
             results.append(result)
         return results
@@ -98,24 +105,26 @@ class Summarise:
 
         self._asking = self._asking or Verifying(self._models)
         said = await sum_up(self._asking, item)
-        if isinstance(said, Written) or said.why in UNTRIED or item.attempts < BAD_ANSWERS:
+        if isinstance(said, Written | Away) or item.attempts < BAD_ANSWERS:
             return said
-        return Kept() if item.provisional else await self._by_rules(item, asked=True)
+        return Kept(said.why) if item.provisional else await self._by_rules(item, said.why)
 
-    async def _by_rules(self, item: Span, *, asked: bool = False) -> Written:
+    def _kept(self) -> Kept:
+        # Where a model serves the role, it was too much for it.
+        return Kept(Why.TOO_LONG if self._models.serves(ModelRole.CLUSTER) else None)
+
+    async def _by_rules(self, item: Span, unanswered: Why | None = None) -> Written:
         content = await asyncio.to_thread(extract, item)
-        return Written(content, RULES, provisional=readable(item) and not asked)
+        return Written(content, RULES, readable(item), unanswered)
 
     async def settle(self, connection: Connection, item: Span, result: Result) -> Done:
         """Raises ModelAway, and ItemFault for an answer that cannot be used."""
+        if isinstance(result, Away):
+            raise model_away(result)
         if isinstance(result, Failure):
-            if result.why in UNTRIED:
-                raise ModelAway(result.reason)
             raise ItemFault(f"the model's answer could not be used ({result.why}): {result.reason}")
         if isinstance(result, Kept):
-            # Where no model serves the role, a later one may still write it.
-            if self._models.serves(ModelRole.CLUSTER):
-                await summaries.keep(connection, item.id)
+            await self._record(connection, item, result.unanswered)
             return Done(proceed=False)
         if result is None or not await summaries.hold(connection, item):
             await summaries.withdraw(connection, [item.id])
@@ -130,7 +139,13 @@ class Summarise:
             backend=result.backend,
             provisional=result.provisional,
         )
+        await self._record(connection, item, result.unanswered)
         return Done()
+
+    async def _record(self, connection: Connection, item: Span, unanswered: Why | None) -> None:
+        if unanswered is not None:
+            model = self._models.named(ModelRole.CLUSTER)
+            await summaries.record_asked(connection, item.id, model, unanswered.value)
 
 
 def readable(span: Span) -> bool:

@@ -1,7 +1,7 @@
 """Tag: project, free tags, affect and importance of a message, by a model or by rules."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +13,14 @@ from agents_memory.services.key_phrases import key_phrases
 from agents_memory.storage import filing, messages, tags, vectors
 from agents_memory.storage.connections import Connection
 from agents_memory.storage.filing import UNFILED, Choice, Filing
-from agents_memory.storage.messages import PassItem
-from cold.guard import Done, ItemFault, ModelAway
+from agents_memory.storage.messages import PassItem, Settled
+from cold.guard import Done, ItemFault
 from cold.lanes import Lanes
-from cold.llm.port import Failure, LanguageModel, Rules, Why
+from cold.llm.blaming import Blaming, model_away
+from cold.llm.port import Away, Failure, LanguageModel, Rules, Why
 from cold.llm.port import Role as ModelRole
 from cold.passes.affects import Affects, mean
+from cold.passes.protocol import Together
 
 MAX_D_TAGS = 5
 MAX_CHOICES = 60
@@ -66,17 +68,10 @@ class Tagged:
     unanswered: Why | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Away:
-    """Nobody can be asked now, so a message waits untried."""
-
-    failure: Failure
+Result = Tagged | Failure | None
 
 
-Result = Tagged | Failure | Away | None
-
-
-class Tag:
+class Tag(Together[Taggable, Result]):
     """Asks the model that serves the tagger; rules where there is none, or none that can say.
 
     While a model is set up and away, or hangs, what it can read waits, and is not filed by rules.
@@ -99,12 +94,10 @@ class Tag:
     ) -> None:
         self._first = embedders[0].profile.id
         self._affects = affects or Affects(embedders)
-        self._models = models or Rules()
+        self._models = Blaming(models or Rules())
         self._bad_answers = bad_answers
-        # Whether nothing was answered in time when it was asked last.
-        self._hung = False
         # Rules work in threads of this process, and gain nothing by it.
-        self._lanes = Lanes(at_once if self._models.serves(ModelRole.TAGGER) else 1)
+        self.lanes = Lanes(at_once) if self._models.serves(ModelRole.TAGGER) else None
 
     async def load(self, connection: Connection, ids: Sequence[int]) -> list[Taggable]:
         model = await vectors.find_active_model(connection)
@@ -124,44 +117,33 @@ class Tag:
         ]
 
     async def prepare(self, items: Sequence[Taggable]) -> list[Result]:
-        """A Failure or Away leaves the item waiting, None: a model filed it before."""
-        for profile in {item.profile or self._first for item in items if item.vector is not None}:
-            await self._affects.learn(profile)
-        proven = False
-        away: list[Away] = []
-        if self._hung and any(map(self._asks, items)):
-            # First whether it answers at all, so that a message over which it hangs is found out.
-            away = await self._try_out()
-            proven = not away
+        """A Failure leaves the item waiting, None: a model filed it before."""
+        answer = self.answering()
+        return [await answer(item) for item in items]
 
-        async def one(item: Taggable) -> Result:
-            # What was answered before the model went away is settled all the same.
-            nonlocal proven
-            result = away[0] if away and self._asks(item) else await self._result(item, proven)
+    def answering(self) -> Callable[[Taggable], Awaitable[Result]]:
+        """What answers one message after another; once the model is away, it is not asked again."""
+        away: list[Away] = []
+
+        async def answer(item: Taggable) -> Result:
+            asks = self._asks(item)
+            # What needs no model goes on without it.
+            if away and asks:
+                return away[0]
+            result = await self._result(item)
             if isinstance(result, Away):
                 away.append(result)
-            elif _timed_out(result):
-                # It may still be at this one.
-                proven = False
+            if asks and self.lanes is not None:
+                self.lanes.note(too_slow=_timed_out(result))
             return result
 
-        results = await self._lanes.each(one, items)
-        self._lanes.note(too_slow=any(map(_timed_out, results)))
-        if any(map(self._asks, items)):
-            self._hung = any(map(_timed_out, away)) or (self._hung and bool(away))
-        return results
-
-    async def _try_out(self) -> list[Away]:
-        from cold.passes.tag_by_model import try_out
-
-        silent = await try_out(self._models)
-        return [] if silent is None else [Away(silent)]
+        return answer
 
     def _asks(self, item: Taggable) -> bool:
         readable = item.message.screening is Screening.CLEAR and not item.filing.private
         return readable and not item.filing.by_model and self._models.serves(ModelRole.TAGGER)
 
-    async def _result(self, item: Taggable, proven: bool) -> Result:
+    async def _result(self, item: Taggable) -> Result:
         if item.filing.by_model:
             return None
         unanswered = None
@@ -169,13 +151,15 @@ class Tag:
             # Here, because it loads what a daemon without a model has no use for.
             from cold.passes.tag_by_model import file_by_model
 
-            filed = await file_by_model(self._models, item, proven=proven)
-            if not isinstance(filed, Failure):
+            filed = await file_by_model(self._models, item)
+            if isinstance(filed, Tagged | Away):
                 return filed
             last = item.filing.attempts >= self._bad_answers
             if not last and filed.why is not Why.NOTHING_ASKED:
                 return filed
             unanswered = filed.why
+        if item.vector is not None:
+            await self._affects.learn(item.profile or self._first)
         return await asyncio.to_thread(self._tag, item, unanswered)
 
     def _tag(self, item: Taggable, unanswered: Why | None) -> Tagged:
@@ -192,28 +176,42 @@ class Tag:
             unanswered=unanswered,
         )
 
-    async def settle(self, connection: Connection, item: Taggable, result: Result) -> Done:
+    async def settle_all(
+        self, connection: Connection, worked: Sequence[tuple[Taggable, Result]]
+    ) -> list[Done]:
         """Raises ModelAway, and ItemFault for an answer that cannot be used."""
-        if result is None:
-            return Done()
-        if isinstance(result, Away):
-            raise ModelAway(_reason(result.failure), result.failure.until)
-        if isinstance(result, Failure):
-            raise ItemFault(f"the model's answer could not be used ({result.why}): {result.reason}")
+        usable = ((item.id, _usable(result)) for item, result in worked)
+        tagged = {item: result for item, result in usable if result is not None}
+        for item, result in tagged.items():
+            await self._write(connection, item, result)
+        for model in await vectors.list_models(connection):
+            await vectors.sync_all_message_vectors(connection, model, list(tagged))
+        await messages.record_results(
+            connection,
+            [
+                Settled(item, result.backend, self._detail(result))
+                for item, result in tagged.items()
+            ],
+            stage=self.stage,
+            version=self.version,
+        )
+        return [Done() for _ in worked]
+
+    async def _write(self, connection: Connection, item: int, result: Tagged) -> None:
         p_tag = None
         if result.project is not None:
             p_tag = await tags.find_or_add_project(connection, result.project, "directory")
         await messages.settle_tags(
             connection,
-            item.id,
+            item,
             p_tag=p_tag,
             d_tags=result.d_tags,
             importance=result.importance,
             valence=None if result.affect is None else result.affect.valence,
             intensity=None if result.affect is None else result.affect.intensity,
         )
-        for model in await vectors.list_models(connection):
-            await vectors.sync_message_vectors(connection, model, item.id)
+
+    def _detail(self, result: Tagged) -> dict[str, Any]:
         detail: dict[str, Any] = {
             "d_tags": len(result.d_tags),
             "affect": result.affect is not None,
@@ -221,26 +219,20 @@ class Tag:
         if result.unanswered is not None:
             detail["unanswered"] = result.unanswered.value
             detail["asked"] = self._models.named(ModelRole.TAGGER)
-        await messages.record_result(
-            connection,
-            item.id,
-            stage=self.stage,
-            backend=result.backend,
-            version=self.version,
-            detail=detail,
-        )
-        return Done()
+        return detail
+
+
+def _usable(result: Result) -> Tagged | None:
+    """What can be written, None when a model did before; raises what `settle_all` does."""
+    if isinstance(result, Away):
+        raise model_away(result)
+    if isinstance(result, Failure):
+        raise ItemFault(f"the model's answer could not be used ({result.why}): {result.reason}")
+    return result
 
 
 def _timed_out(result: Result) -> bool:
-    failure = result.failure if isinstance(result, Away) else result
-    return isinstance(failure, Failure) and failure.why is Why.TIMED_OUT
-
-
-def _reason(failure: Failure) -> str:
-    if failure.until is None or "until" in failure.reason:
-        return failure.reason
-    return f"{failure.reason}; until {failure.until:%Y-%m-%d %H:%M:%S} UTC"
+    return isinstance(result, Failure) and result.why is Why.TIMED_OUT
 
 
 def project_of(message: PassItem) -> str | None:

@@ -115,7 +115,7 @@ class Buzz:
             raise MemoryFault(f"{name} failed{_reason(code, said)}. Nothing was written")
         return _objects(name, output)
 
-    async def _output(self, process: asyncio.subprocess.Process) -> bytes | None:
+    async def _output(self, process: asyncio.subprocess.Process) -> bytearray | None:
         """What it prints; None, and its end, when that is too much."""
         assert process.stdout is not None, "it is a pipe"
         output = bytearray()
@@ -124,7 +124,7 @@ class Buzz:
             if len(output) > self._most_bytes:
                 await _end(process)
                 return None
-        return bytes(output)
+        return output
 
 
 async def _last_of(stream: asyncio.StreamReader | None) -> bytes:
@@ -143,7 +143,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-def _objects(name: str, output: bytes) -> list[dict[str, Any]]:
+def _objects(name: str, output: bytearray) -> list[dict[str, Any]]:
     try:
         answer = json.loads(output.decode("utf-8"))
     except (ValueError, RecursionError):

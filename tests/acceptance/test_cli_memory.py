@@ -49,6 +49,32 @@ def test_a_memory_is_shown_with_its_history(line: CommandLine, made: tuple[int, 
     assert "versions" not in line.run("memory", "get", str(memory_id), "--json").json
 
 
+def test_what_is_private_is_found_by_its_owner_alone(
+    line: CommandLine, made: tuple[int, int, int]
+) -> None:
+    """A message with the memory that rests on it, then that memory; and both again."""
+    memory_id, patch_id, message_id = made
+    hidden = line.run("message", "private", str(message_id))
+    assert hidden.stdout == (
+        f"{message_id} private\n{memory_id} hidden: resting on private messages alone\n"
+    )
+    assert "private" in line.run("message", "show", str(message_id)).stdout
+    for words in (("search", "tea"), ("memory", "search", "tea")):
+        found = line.run(*words, "--json").json
+        assert not found.get("items", found.get("memories"))
+        own = line.run(*words, "--private", "--json").json
+        assert memory_id in {one["id"] for one in own.get("items", own.get("memories"))}
+    assert line.run("memory", "get", str(memory_id)).code == 0
+    assert line.run("patch", "get", str(patch_id)).code == 0
+    public = line.run("message", "private", str(message_id), "--undo", "--json").json
+    assert (public["private"], public["changed"]) == (False, [message_id])
+    assert "nothing changed" in line.run("message", "private", str(message_id), "--undo").stdout
+    assert line.run("memory", "private", str(memory_id)).stdout == f"{memory_id} private\n"
+    assert line.run("memory", "private", str(memory_id), "--undo").code == 0
+    refused = line.run("memory", "private", str(message_id), "--json")
+    assert (refused.code, refused.json["error"]["code"]) == (1, "UNKNOWN_ITEM")
+
+
 def test_a_patch_is_shown_listed_and_taken_back(
     line: CommandLine, made: tuple[int, int, int]
 ) -> None:

@@ -127,6 +127,24 @@ async def test_recomputing_twice_changes_nothing(use: Services, cold_database: D
     assert [await _value(use.database, item) for item in items] == before
 
 
+@pytest.mark.parametrize("most", [0, 1_000_000])
+async def test_each_item_is_computed_once_whether_its_traces_are_in_bins_or_not(
+    use: Services, cold_database: Database, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """F116: some in bins alone, some in none, some in both; few and many that are in none."""
+    monkeypatch.setattr(activations, "READ_UNBINNED", most)
+    now = datetime.now(UTC)
+    old, both = await add(use, "The tide turns."), await add(use, "The gate is shut.")
+    await _forgetting(cold_database, now).fold()
+    fresh = await add(use, "The lamp is lit.")
+    async with cold_database.acquire() as connection:
+        await traces.insert_traces(connection, [both, fresh], TraceKind.USED, None)
+    done = await _forgetting(cold_database, now).recompute(batch=1)
+    assert done.items == 3
+    rows = await query(cold_database, "SELECT item_id FROM activations ORDER BY item_id")
+    assert [row["item_id"] for row in rows] == [old, both, fresh]
+
+
 @pytest.mark.parametrize("kind", [Kind.FACT, Kind.NOTE, Kind.PATTERN, Kind.MILESTONE])
 async def test_folded_traces_err_by_less_than_two_percent(
     kind: Kind, use: Services, cold_database: Database

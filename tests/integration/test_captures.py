@@ -9,15 +9,16 @@ import pytest
 from agents_memory.domain.errors import MemoryFault
 from agents_memory.domain.fencing import fence
 from agents_memory.domain.filters import Filters
-from agents_memory.domain.messages import Origin, Role, Trust
-from agents_memory.services.captured import TOLD_WITHIN
+from agents_memory.domain.messages import Accepted, Origin, Role, Screening, Stored, Trust
+from agents_memory.services.intake import accept
 from agents_memory.services.recall import RecallRequest
-from agents_memory.storage import captures, messages
+from agents_memory.services.told import TOLD_WITHIN, Told
+from agents_memory.storage import captures, messages, withdrawals
 from agents_memory.storage.captures import FRESH
 from agents_memory.storage.connections import Connection, Database
 from ingest.records import Record
 from ingest.storing import Kept, Storing
-from tests.factories import NOON, Services
+from tests.factories import NOON, Services, draft
 from tests.fakes import ManualClock
 
 SIGN = {"device": "laptop", "client": "claude-code"}
@@ -121,22 +122,159 @@ async def test_a_turn_that_was_told_before_collapses_into_it_once(at_noon: Servi
     assert await count(at_noon) == 2
 
 
-async def test_a_persons_turn_is_stored_although_an_agent_reported_it(at_noon: Services) -> None:
+async def test_a_persons_turn_is_stored_and_an_agents_report_of_it_gives_way(
+    at_noon: Services,
+) -> None:
     """F77, F107: evidence of the owner is never given up for an agent's account of it."""
     reported = await tell(at_noon, "The harbor closes on Friday.", role=Role.USER)
-    said = turn("The harbor closes on Friday.", "a", role=Role.USER, human=True)
+    said = turn("the harbor closes on Friday", "a", role=Role.USER, human=True)
     assert await storing(at_noon).store(said) is Kept.STORED
-    async with at_noon.database.acquire() as connection:
-        views = await messages.list_messages(
-            connection, list(range(reported, reported + 10)), at_noon.user_id
-        )
-    assert [view.trust for view in views] == [Trust.AGENT, Trust.OWNER]
+    assert await shown(at_noon) == [("the harbor closes on Friday", Trust.OWNER)]
     found = await at_noon.recall().search(
         RecallRequest("harbor closes Friday", Filters(user_id=at_noon.user_id))
     )
     assert [(item.text, item.trust) for item in found.items] == [
-        ("The harbor closes on Friday.", Trust.OWNER)
+        ("the harbor closes on Friday", Trust.OWNER)
     ]
+    async with at_noon.database.acquire() as connection:
+        [account] = await messages.list_messages(connection, [reported], at_noon.user_id)
+        [work] = await connection.fetch("SELECT item_id FROM work WHERE stage = 'screen'")
+    assert account.screening is Screening.WITHDRAWN
+    assert work["item_id"] != reported
+
+
+async def hand_over(use: Services, text: str, **changes: object) -> Stored:
+    """As `save_message` does."""
+    told = {"origin": Origin.ASSERTED, "trust": Trust.AGENT, "session": "s1", **changes}
+    accepted = await accept(draft(text, **told), NOON)
+    assert isinstance(accepted, Accepted)
+    return await Told(use.database, use.intake).store(accepted, use.user_id)
+
+
+async def shown(use: Services) -> list[tuple[str, Trust]]:
+    """What everyday search knows, in the order of the ids."""
+    async with use.database.acquire() as connection:
+        ids = await messages.list_recent(connection, Filters(user_id=use.user_id), 100)
+        views = await messages.list_messages(connection, sorted(ids), use.user_id)
+    return [(view.text, view.trust) for view in views]
+
+
+@pytest.mark.parametrize(
+    ("role", "trust"), [(Role.USER, Trust.OWNER), (Role.ASSISTANT, Trust.AGENT)]
+)
+async def test_what_is_told_after_it_was_captured_gives_way_too(
+    at_noon: Services, role: Role, trust: Trust
+) -> None:
+    """F77: whichever comes first; the answer names the message that is shown."""
+    said = turn("We ship on Friday.", "a", role=role, human=role is Role.USER)
+    assert await storing(at_noon).store(said) is Kept.STORED
+    told = await hand_over(at_noon, "we ship on Friday", role=role)
+    async with at_noon.database.acquire() as connection:
+        [view] = await messages.list_messages(connection, [told.id], at_noon.user_id)
+    assert (told.duplicate, view.origin) == (True, Origin.CAPTURED)
+    assert await shown(at_noon) == [("We ship on Friday.", trust)]
+
+
+@pytest.mark.parametrize("told_first", [True, False])
+async def test_what_is_said_twice_stays_twice_however_often_it_is_told(
+    at_noon: Services, told_first: bool
+) -> None:
+    """F77: each captured turn has one account, and a turn that is told only is shown."""
+    said = [turn("Yes.", name, role=Role.USER, human=True) for name in "ab"]
+    if not told_first:
+        assert await storing(at_noon).keep(said) == {Kept.STORED: 2}
+    for _ in range(3):
+        await hand_over(at_noon, "yes")
+    if told_first:
+        assert await storing(at_noon).keep(said) == {Kept.STORED: 2}
+    assert sorted(trust for _, trust in await shown(at_noon)) == ["agent", "owner", "owner"]
+
+
+async def test_what_was_broken_off_before_the_account_gave_way_is_made_up_for(
+    at_noon: Services,
+) -> None:
+    """A19: killed after the turn was committed; the transcript is read again."""
+    said = turn("The heron came back.", "a", role=Role.USER, human=True)
+    assert await storing(at_noon).store(said) is Kept.STORED
+    await tell(at_noon, "The heron came back.", role=Role.USER)
+    assert len(await shown(at_noon)) == 2
+    assert await storing(at_noon).store(said) is Kept.DUPLICATE
+    assert await shown(at_noon) == [("The heron came back.", Trust.OWNER)]
+
+
+async def test_told_and_captured_at_once_one_is_shown(at_noon: Services) -> None:
+    """A10: whoever commits second sees the other."""
+    for n in range(10):
+        said = turn(f"Number {n}.", f"n{n}", role=Role.USER, human=True)
+        await asyncio.gather(
+            storing(at_noon).store(said),
+            hand_over(at_noon, f"Number {n}."),
+            hand_over(at_noon, f"Number {n}.", device="desktop"),
+        )
+    trusts = [trust for _, trust in await shown(at_noon)]
+    assert (trusts.count(Trust.OWNER), trusts.count(Trust.AGENT)) == (10, 10)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"device": "desktop"},
+        {"platform": "codex"},
+        {"role": Role.ASSISTANT},
+        {"subagent": True},
+        {"occurred_at": NOON - TOLD_WITHIN - timedelta(seconds=1)},
+        {"session": "another session that is captured"},
+        {"text": "We ship on Friday?"},
+        {"source": "manage_knowledge", "store_id": "hot", "native_id": "1"},
+    ],
+)
+async def test_an_account_of_something_else_stays(
+    at_noon: Services, change: dict[str, object]
+) -> None:
+    await beat(at_noon.database, "s1", "another session that is captured")
+    text = str(change.pop("text", "We ship on Friday."))
+    said = turn("We ship on Friday.", "a", role=Role.USER, human=True)
+    assert await storing(at_noon).store(said) is Kept.STORED
+    told = await hand_over(at_noon, text, **change)
+    assert not told.duplicate
+    # Read again, which looks once more.
+    assert await storing(at_noon).store(said) is Kept.DUPLICATE
+    async with at_noon.database.acquire() as connection:
+        [view] = await messages.list_messages(connection, [told.id], at_noon.user_id, outdated=True)
+    assert view.screening is Screening.UNSCREENED
+
+
+async def test_a_pinned_account_stays(at_noon: Services, owner_database: Database) -> None:
+    reported = await tell(at_noon, "We ship on Friday.", role=Role.USER)
+    async with owner_database.acquire() as connection:
+        await connection.execute(
+            "UPDATE message_state SET pinned = true WHERE message_id = $1", reported
+        )
+    said = turn("We ship on Friday.", "a", role=Role.USER, human=True)
+    assert await storing(at_noon).store(said) is Kept.STORED
+    assert len(await shown(at_noon)) == 2
+
+
+async def test_the_running_role_hides_an_account_in_favour_of_its_turn_only(
+    at_noon: Services, hot_database: Database
+) -> None:
+    """F77: not for nothing, nor for another account, nor for a turn of others."""
+    said = await at_noon.say("Yes.", source="claude-code", store_id="any", native_id="a")
+    elsewhere = await at_noon.say(
+        "Yes.", source="codex", store_id="any", native_id="b", platform="codex"
+    )
+    first, second = [await tell(at_noon, "Yes.", role=Role.USER) for _ in range(2)]
+
+    async def withdraw(successor: int | None, message_id: int = first) -> bool:
+        async with hot_database.acquire() as connection:
+            return await withdrawals.withdraw(connection, message_id, successor)
+
+    assert not await withdraw(None)
+    assert not await withdraw(second)
+    assert not await withdraw(elsewhere.id)
+    assert await withdraw(said.id)
+    assert not await withdraw(said.id)
+    assert not await withdraw(said.id, second)
 
 
 async def test_what_the_owner_wrote_by_hand_stands_for_the_captured_turn(

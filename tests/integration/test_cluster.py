@@ -1,5 +1,6 @@
 """Old messages give way to a summary of them: what is archived, by whom, what brings it back."""
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,13 +13,15 @@ from agents_memory.domain.messages import Origin, Role, Screening, Trust
 from agents_memory.services.citing import Citing
 from agents_memory.services.recall import RecallRequest
 from agents_memory.services.recalled import RecalledItem
-from agents_memory.services.receipts import Receipts, StageState
+from agents_memory.services.receipts import Receipt, Receipts, StageState
 from agents_memory.services.redacting import Redacting, Report
+from agents_memory.services.retrying import Retried, retry
 from agents_memory.storage import summaries
 from agents_memory.storage.connections import Database
-from agents_memory.storage.summaries import SummaryView
+from agents_memory.storage.summaries import MOST_ASKED, SummaryView
 from cold.composition import compose
 from cold.fence import fenced
+from cold.llm.blaming import SILENT
 from cold.llm.port import Why
 from cold.passes.cluster import Cluster
 from cold.passes.summarise import BAD_ANSWERS, MODEL_BYTES, Summarise
@@ -26,7 +29,7 @@ from cold.stopping import Stop
 from cold.worker import Finish, Pace
 from tests.factories import Services
 from tests.fakes import ManualClock
-from tests.fixtures.language_model import BACKEND, ScriptedModel, failing, summed, verified
+from tests.fixtures.language_model import BACKEND, ScriptedModel, failing, filed, summed, verified
 from tests.integration.cold_daemons import FakeEmbedder, begin_term, query, value
 
 DAY = timedelta(days=1)
@@ -78,6 +81,11 @@ class Attic:
             return await summaries.list_summaries(connection, ids, self.use.user_id)
 
         return await self.cold.run(load)
+
+    async def receipt(self, summary_id: int) -> Receipt:
+        found = await Receipts(self.cold).receipt(summary_id)
+        assert not isinstance(found, Refusal)
+        return found
 
     async def archived(self) -> set[int]:
         rows = await query(
@@ -319,11 +327,13 @@ async def test_a_summary_waits_for_its_verifier_and_rules_stand_in_for_a_bad_one
     assert summary.backend == "rules"
 
 
-async def test_nothing_is_archived_while_the_model_is_away(attic: Attic) -> None:
-    """F89: what replaces a message comes first; the stage is held with its reason."""
+@pytest.mark.parametrize("why", sorted(SILENT))
+async def test_nothing_is_archived_while_the_model_is_away_or_hangs(attic: Attic, why: Why) -> None:
+    """F89, D2: what replaces a message comes first; the stage is held with its reason."""
     await attic.say(*HARBOR)
-    model = ScriptedModel(cluster=lambda _: failing(Why.UNAVAILABLE))
-    assert await attic.work(model) is Finish.HELD
+    model = ScriptedModel(cluster=lambda _: failing(why))
+    for _ in range(BAD_ANSWERS + 1):
+        assert await attic.work(model) is Finish.HELD
     assert (await attic.archived(), await attic.summaries()) == (set(), [])
     [row] = await query(attic.cold, "SELECT stage, attempts, last_error FROM work")
     assert (row["stage"], row["attempts"]) == ("summarise", 0)
@@ -343,6 +353,56 @@ async def test_rules_stand_in_when_a_model_keeps_answering_badly(attic: Attic) -
     asked = len(model.asked)
     await attic.work(model)
     assert len(model.asked) == asked == BAD_ANSWERS
+    assert (await attic.receipt(summary.id)).stages[
+        0
+    ].reason == f"a model {BACKEND} was asked in vain: invalid"
+    other = ScriptedModel(cluster=lambda _: summed(HARBOR[0]))
+    other.name = "local:another"
+    await attic.work(other)
+    [better] = await attic.summaries()
+    assert (better.id, better.backend) == (summary.id, "local:another")
+    assert (await attic.receipt(summary.id)).stages[0].reason is None
+
+
+async def _answer_badly(attic: Attic, model: ScriptedModel) -> int:
+    """A whole round of bad answers; how many."""
+    before = len(model.asked)
+    for _ in range(BAD_ANSWERS + 1):
+        await attic.change("UPDATE work SET run_after = now()")
+        await attic.work(model)
+    return len(model.asked) - before
+
+
+async def test_what_a_model_could_not_sum_up_is_asked_again_weekly_three_times_in_all(
+    attic: Attic,
+) -> None:
+    """F113, D2: not final, and not for ever; `retry ID` asks once more."""
+    await attic.say(*HARBOR)
+    model = ScriptedModel(cluster=lambda _: failing(Why.INVALID))
+    week = "UPDATE tag_summaries SET asked_at = asked_at - interval '8 days'"
+    rounds = [await _answer_badly(attic, model)]
+    for _ in range(MOST_ASKED + 1):
+        assert await _answer_badly(attic, model) == 0
+        await attic.change(week)
+        rounds.append(await _answer_badly(attic, model))
+    assert rounds == [BAD_ANSWERS] * MOST_ASKED + [0, 0]
+    [summary] = await attic.summaries()
+    model.scripts = ScriptedModel(cluster=lambda _: summed(HARBOR[0])).scripts
+    assert await retry(attic.cold, item_id=summary.id) == Retried(Counter(summarise=1))
+    await attic.work(model)
+    [better] = await attic.summaries()
+    assert (better.id, better.backend, better.version) == (summary.id, BACKEND, 2)
+    assert isinstance(await retry(attic.cold, item_id=summary.id), Refusal)
+
+
+async def test_a_span_over_which_a_model_alone_hangs_is_written_by_rules(attic: Attic) -> None:
+    """D2: it answers about another text, so waiting gains nothing."""
+    await attic.say(*HARBOR)
+    model = ScriptedModel(cluster=lambda _: failing(Why.TIMED_OUT))
+    model.trial = filed()
+    await _answer_badly(attic, model)
+    [summary] = await attic.summaries()
+    assert summary.backend == "rules"
 
 
 async def test_rules_give_way_to_a_model_and_never_the_other_way_round(attic: Attic) -> None:

@@ -270,6 +270,22 @@ async def test_a_deposed_daemon_writes_nothing(use: Services, cold_database: Dat
     assert claim.attempts == 2
 
 
+async def test_a_deposed_daemon_takes_no_work_and_finds_out_by_the_look(
+    use: Services, cold_database: Database
+) -> None:
+    """F105: claims and looks are fenced in themselves."""
+    await use.say(TURNS[0])
+    deposed = await begin_term(cold_database)
+    await begin_term(cold_database)
+    before = await _rows(cold_database, "screen")
+    async with cold_database.acquire() as connection:
+        with pytest.raises(Deposed):
+            await work.list_due_stages(connection, ["screen"], deposed)
+        with pytest.raises(Deposed):
+            await work.claim_work(connection, "screen", 5, deposed)
+    assert await _rows(cold_database, "screen") == before
+
+
 async def test_a_term_cannot_begin_in_the_middle_of_a_fenced_write(
     use: Services, cold_database: Database
 ) -> None:

@@ -25,7 +25,7 @@ async def _settle(cold: Database, *ids: int) -> None:
             claims = await work.claim_work(connection, built.stage, 10, epoch)
             items = await built.load(connection, [claim.item_id for claim in claims])
             for item, result in zip(items, await built.prepare(items), strict=True):
-                await work.settle_work(connection, item.id, built.stage)
+                await work.settle_work(connection, built.stage, [item.id])
                 await built.settle(connection, item, result)
         if not claims:
             return

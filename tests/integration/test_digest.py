@@ -16,11 +16,13 @@ from agents_memory.services.jobs import Asked, Jobs, JobState
 from agents_memory.services.redacting import Redacting
 from agents_memory.storage import messages, work
 from agents_memory.storage.connections import Database
-from cold.llm.port import UNTRIED, Turn, Why
+from cold.llm.blaming import SILENT
+from cold.llm.port import Turn, Why
+from cold.stopping import Stop
 from cold.worker import Finish
 from tests.conftest import Pool
 from tests.factories import Services, draft
-from tests.fixtures.language_model import BACKEND, ScriptedModel, digested, failing, verified
+from tests.fixtures.language_model import BACKEND, ScriptedModel, digested, failing, filed, verified
 from tests.integration.cold_daemons import (
     LIMIT_S,
     FakeEmbedder,
@@ -28,6 +30,7 @@ from tests.integration.cold_daemons import (
     daemon,
     drain,
     query,
+    running,
     until,
     value,
     worker,
@@ -231,9 +234,12 @@ async def test_a_text_that_says_nothing_is_refused(
 async def test_what_something_was_taken_out_of_becomes_no_memory(
     asking: Asking, cold_database: Database
 ) -> None:
-    await asking.hand_over("My employer is [redacted]. The boat is blue. The tide turns at noon.")
+    """Nor is anything joined over it."""
+    text = "The boat is blue. My employer is [redacted]. It turns at noon. The tide does, too."
+    await asking.hand_over(text)
     await drain(cold_database, FakeEmbedder())
-    assert await contents(cold_database) == ["The boat is blue.", "The tide turns at noon."]
+    expected = ["The boat is blue.", "It turns at noon. The tide does, too."]
+    assert await contents(cold_database) == expected
 
 
 async def test_planted_orders_become_no_memory(asking: Asking, cold_database: Database) -> None:
@@ -298,7 +304,7 @@ async def test_one_sound_statement_is_joined_by_another_of_the_text(
     assert found[0] == "Deploys happen on Tuesdays only."
 
 
-@pytest.mark.parametrize("why", sorted(set(Why) - UNTRIED - {Why.NO_MODEL, Why.NOTHING_ASKED}))
+@pytest.mark.parametrize("why", sorted(set(Why) - SILENT - {Why.NO_MODEL, Why.NOTHING_ASKED}))
 async def test_what_a_model_says_badly_rules_say_at_once(
     asking: Asking, cold_database: Database, why: Why
 ) -> None:
@@ -310,16 +316,46 @@ async def test_what_a_model_says_badly_rules_say_at_once(
     assert len(await contents(cold_database)) == 4
 
 
-async def test_while_a_model_is_away_the_job_waits_and_says_so(
-    asking: Asking, cold_database: Database
+async def test_a_job_waits_for_no_message_over_which_the_model_hangs(
+    asking: Asking, use: Services, cold_database: Database
 ) -> None:
+    """F59, F71: what somebody waits for has a loop of its own."""
+    model, stop = ScriptedModel(tagger=lambda _: filed()), Stop()
+    model.gate.clear()
+    await use.say("The heron stood in the shallow water.")
+    work = worker(cold_database, FakeEmbedder(), stop=stop, models=model)
+    async with running(work, cold_database, stop):
+        await model.reached.wait()
+        asked = await asking.hand_over(RETRO)
+        done = "SELECT count(*) = 1 FROM jobs WHERE settled_at IS NOT NULL"
+        await until(cold_database, lambda c: c.fetchval(done), "the text is digested")
+    assert (await asking.outcome(asked))["backend"] == "rules"
+
+
+@pytest.mark.parametrize("why", sorted({Why.UNAVAILABLE, Why.TIMED_OUT}))
+async def test_a_text_over_which_a_model_alone_fails_is_digested_by_rules(
+    asking: Asking, cold_database: Database, why: Why
+) -> None:
+    """D2: it answers about another text, so nothing is gained by waiting."""
     asked = await asking.hand_over(RETRO)
-    away = ScriptedModel(extract=lambda _: failing(Why.UNAVAILABLE))
+    model = ScriptedModel(extract=lambda _: failing(why))
+    model.trial = filed()
+    await drain(cold_database, FakeEmbedder(), models=model)
+    assert (await asking.outcome(asked))["backend"] == "rules"
+
+
+@pytest.mark.parametrize("why", sorted(SILENT))
+async def test_while_a_model_is_away_or_hangs_the_job_waits_and_says_so(
+    asking: Asking, cold_database: Database, why: Why
+) -> None:
+    """D2."""
+    asked = await asking.hand_over(RETRO)
+    away = ScriptedModel(extract=lambda _: failing(why))
     held = worker(cold_database, FakeEmbedder(), models=away)
     await held._empty(await begin_term(cold_database))
     assert await contents(cold_database) == []
     [stage] = [one for one in await cold_database.run(work.summarise_work) if one.stage == "digest"]
-    assert (stage.pending, stage.held, stage.reason) == (1, 1, "it is unavailable by the script")
+    assert (stage.pending, stage.held, stage.reason) == (1, 1, f"it is {why} by the script")
     await drain(cold_database, FakeEmbedder())
     assert len((await asking.outcome(asked))["memories"]) == 4
 

@@ -16,12 +16,13 @@ from agents_memory.services.patching import Patching
 from agents_memory.services.rollback import Rollback
 from agents_memory.storage import patches, profiles
 from agents_memory.storage.connections import Database
-from cold.llm.port import UNTRIED, Turn, Why
+from cold.llm.blaming import SILENT
+from cold.llm.port import Turn, Why
 from cold.passes.librarian import ACTOR, AWAY_S, LOOK_EVERY_S, Librarian
 from cold.passes.librarianship import Librarianship
 from tests.factories import NOON, Services
 from tests.fakes import ManualClock
-from tests.fixtures.language_model import ScriptedModel, failing, revised, verified
+from tests.fixtures.language_model import ScriptedModel, failing, filed, revised, verified
 from tests.integration.cold_daemons import FakeEmbedder, begin_term, drain, query, value
 from tests.integration.patches import applied
 
@@ -425,18 +426,20 @@ async def test_an_attempt_is_noted_before_the_model_is_asked(desk: Desk) -> None
 
 @pytest.mark.parametrize("why", sorted(set(Why) - {Why.TOO_LONG}))
 async def test_every_failure_leaves_the_profile_as_it_is(desk: Desk, why: Why) -> None:
-    """A bad answer waits for the next day, a model that is away only until it is back."""
+    """A bad answer waits for the next day, a model that is away only until it is back (D2)."""
     await desk.say(*GRAZ)
     answers: list[Any] = [failing(why), revised(core=CORE)]
     desk.model.scripts = ScriptedModel(librarian=lambda _: answers.pop(0)).scripts
+    desk.model.trial = failing(why)
     await desk.look()
     assert await desk.profile() == {}
     [run] = await desk.runs()
     assert (run["attempted_at"], run["read_to"]) == (
-        None if why in UNTRIED else desk.clock.now(),
+        None if why in SILENT else desk.clock.now(),
         0,
     )
-    desk.clock.advance(AWAY_S if why in UNTRIED else 24 * 3600)
+    desk.clock.advance(AWAY_S if why in SILENT else 24 * 3600)
+    desk.model.trial = filed()
     await desk.look()
     assert await desk.profile() == {"core": "Lives in Graz."}
 

@@ -26,10 +26,18 @@ from cold.llm.guard import Says
 from cold.llm.holding import Holding
 from cold.llm.openai_compatible import Endpoint, OpenAICompatible
 from cold.llm.port import Answered, Failure, Provider, Role, Turn, Why
+from cold.llm.turns import Turns, Urgent
 from tests.conftest import SCHEMA
 from tests.fakes import ManualClock
 from tests.fixtures.completions import completion, error, in_turn
-from tests.fixtures.endpoint import Answer, HangUp, Script, ScriptedEndpoint, scripted_endpoint
+from tests.fixtures.endpoint import (
+    Answer,
+    HangUp,
+    Request,
+    Script,
+    ScriptedEndpoint,
+    scripted_endpoint,
+)
 
 
 class Fact(BaseModel):
@@ -46,6 +54,9 @@ PROMPT = [
     Turn("system", "Write down facts. Example: the heron stood there."),
     Turn("user", SOURCE, source=True),
 ]
+SPENT = """\
+SELECT coalesce(sum(requests), 0)::bigint AS requests, coalesce(sum(tokens), 0)::bigint AS tokens
+FROM budgets WHERE provider = $1 AND hour >= $2"""
 WIDE = Ceilings(1000, 1000, 10**9, 10**9)
 
 
@@ -72,6 +83,7 @@ class Set:
                 OpenAICompatible(endpoint, self.clock, sleep=_at_once),
                 Budget(self.database, self.provider, self.ceilings, self.clock),
                 self.holding(),
+                Turns(1),
                 self.clock,
                 limit_s=self.limit_s,
                 max_tokens=500,
@@ -93,8 +105,12 @@ class Set:
         return [(count.outcome, count.calls, count.requests) for count in counts]
 
     async def spent(self) -> tuple[Spent, Spent]:
-        async with self.database.transaction() as connection:
-            return await model_calls.hold_budget(connection, self.provider, self.clock.now())
+        """In this hour and in this day."""
+        now = self.clock.now()
+        since = [model_calls.hour_of(now), model_calls.day_of(now)]
+        async with self.database.acquire() as connection:
+            [hour], [day] = [await connection.fetch(SPENT, self.provider, one) for one in since]
+        return Spent(**dict(hour)), Spent(**dict(day))
 
 
 @pytest.fixture
@@ -358,6 +374,29 @@ async def test_calls_at_the_same_time_do_not_pass_a_ceiling_together(local: Set)
         results = await asyncio.gather(*(asked(model) for _ in range(6)))
     assert sum(isinstance(result, Answered) for result in results) == 3
     assert len(server.requests) == 3
+
+
+async def test_what_somebody_waits_for_is_asked_before_what_queues(local: Set) -> None:
+    """F59: one call at a time, and a job is the next one."""
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def script(_: Request) -> Answer:
+        begun.set()
+        await go_on.wait()
+        return completion(GOOD)
+
+    async with local.over(script) as (model, server):
+        queued = [asyncio.create_task(asked(model)) for _ in range(3)]
+        await begun.wait()
+        job = [Turn("user", f"A job: {QUOTE}", source=True)]
+        urgent = asyncio.create_task(asked(Urgent(model), job))
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert len(server.requests) == 1
+        go_on.set()
+        await asyncio.gather(*queued, urgent)
+    texts = [request.body["messages"][-1]["content"] for request in server.requests]
+    assert [text.startswith("A job") for text in texts] == [False, True, False, False]
 
 
 async def test_tries_within_a_call_count_too(local: Set) -> None:

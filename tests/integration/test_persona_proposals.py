@@ -20,6 +20,7 @@ from agents_memory.storage import profiles
 from agents_memory.storage.connections import Database
 from agents_memory.storage.proposals import Proposal, Status
 from cold.composition import compose
+from cold.llm.blaming import SILENT
 from cold.llm.port import Why
 from cold.passes.persona import BAD_ANSWERS
 from cold.stopping import Stop
@@ -341,11 +342,14 @@ async def test_a_line_that_the_verifier_refutes_is_left_out_and_takes_nothing_aw
     assert found.content == "- Lives in Graz.\n- Sings.\n- My name is Mara."
 
 
-async def test_while_a_model_is_away_the_job_waits(desk: Desk) -> None:
+@pytest.mark.parametrize("why", sorted(SILENT))
+async def test_while_a_model_is_away_or_hangs_the_job_waits(desk: Desk, why: Why) -> None:
+    """D2: however often that is found out."""
     await desk.remember("Lives in Graz.")
-    model = ScriptedModel(librarian=lambda _: failing(Why.UNAVAILABLE))
-    asked = await desk.ask(models=model)
-    assert asked.state is JobState.WAITING
+    model = ScriptedModel(librarian=lambda _: failing(why))
+    for _ in range(BAD_ANSWERS + 1):
+        asked = await desk.ask(models=model)
+        assert asked.state is JobState.WAITING
     assert await desk.proposals.list(desk.use.user_id, None) == ()
 
 

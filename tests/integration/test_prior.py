@@ -164,9 +164,14 @@ async def test_words_for_a_mood_are_read_in_any_language(use: Services) -> None:
                 "je suis triste",
             )
         }
+        nonsense = await recall.search(
+            RecallRequest("heron", Filters(user_id=use.user_id), mood="qwxyz")
+        )
     finally:
         await recall.close()
         await embedder.close()
+    assert nonsense.mood is None
+    assert "not understood" in str(nonsense.note)
     low = [read["traurig und verzweifelt"], read["je suis triste"]]
     high = [read["很开心"], read["so happy, I love it"]]
     assert all(value is not None and value < -0.1 for value in low)

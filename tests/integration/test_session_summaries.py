@@ -352,6 +352,21 @@ async def test_a_session_with_work_waiting_is_looked_at_when_it_is_done(desk: De
     assert await value(desk.cold, "SELECT count(*) FROM tag_summaries") == 1
 
 
+async def test_many_sessions_are_planned_in_several_transactions_after_one_look(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cold.passes.sessions.AT_A_TIME", 2)
+    for number in range(5):
+        await desk.talk(session=f"s{number}")
+    await desk.settle_screening()
+    chore, epoch = Sessions(desk.cold, ManualClock()), await begin_term(desk.cold)
+    planned = []
+    for _ in range(4):
+        await chore.run(epoch)
+        planned.append(await value(desk.cold, "SELECT count(*) FROM tag_summaries"))
+    assert planned == [2, 4, 5, 5]
+
+
 async def test_what_was_released_later_is_looked_at_within_a_day(desk: Desk) -> None:
     ids = await desk.talk()
     await desk.settle_screening()

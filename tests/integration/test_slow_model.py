@@ -110,7 +110,7 @@ async def test_one_loop_that_tidies_up_hands_back_nothing_of_the_other(
         assert [row["attempts"] for row in before] == [1]
         await work._rounds[0].hand_back(epoch)
         assert await query(cold_database, CLAIMED) == before
-        await work._rounds[1].hand_back(epoch)
+        await work._rounds[-1].hand_back(epoch)
         assert await query(cold_database, CLAIMED) == []
 
 
@@ -143,4 +143,4 @@ async def test_a_stage_rests_no_longer_than_its_model_is_left_alone(
     work = worker(cold_database, FakeEmbedder(), models=model, clock=clock)
     epoch = await begin_term(cold_database)
     await work._empty(epoch)
-    assert await work._rounds[1].ready_in(epoch, 60.0) == 1.0
+    assert await work._rounds[-1].ready_in(epoch, 60.0) == 1.0

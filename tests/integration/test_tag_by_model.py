@@ -224,14 +224,14 @@ async def test_while_a_server_hangs_no_message_spends_an_attempt(
     work = worker(cold_database, FakeEmbedder(), models=model)
     epoch = await begin_term(cold_database)
     for _ in range(4 * BAD_ANSWERS):
-        work._rounds[1].end_rests()
+        work._rounds[-1].end_rests()
         await work._empty(epoch)
     rows = await query(cold_database, "SELECT attempts, last_error FROM work ORDER BY item_id")
     assert rows == [{"attempts": 0, "last_error": "it is timed_out by the script"}] * len(ids)
     # A message and a trivial text the first time, then the trivial text alone.
     assert len(model.asked) == 2 + 4 * BAD_ANSWERS - 1
     replies[:] = [filed()]
-    work._rounds[1].end_rests()
+    work._rounds[-1].end_rests()
     await work._empty(epoch)
     for item in ids:
         assert [backend for backend, _ in await filings(cold_database, item)] == [BACKEND]
@@ -255,7 +255,7 @@ async def test_a_text_that_a_server_hangs_over_keeps_no_other_waiting_for_ever(
     epoch = await begin_term(cold_database)
     for _ in range(4 * BAD_ANSWERS):
         await due_again(cold_database)
-        work._rounds[1].end_rests()
+        work._rounds[-1].end_rests()
         await work._empty(epoch)
     for item in good:
         assert [backend for backend, _ in await filings(cold_database, item)] == [BACKEND]

@@ -16,6 +16,8 @@ from agents_memory.services.redacting import Redacting
 from agents_memory.storage import messages, registry, suggestions, tags
 from agents_memory.storage.connections import Database
 from agents_memory.storage.suggestions import Kind, Status, Suggestion
+from cold.llm import tagging
+from cold.llm.blaming import SILENT
 from cold.llm.pairing import Judged, Relation
 from cold.llm.port import Answered, Failure, Provider, Role, Rules, Why
 from cold.passes import confirmed_tags
@@ -266,7 +268,7 @@ async def test_a_name_whose_words_were_erased_cannot_be_confirmed(
 
 
 class Judge(Rules):
-    """A model that says the same of every pair."""
+    """A model that says the same of every pair; `asked` are the pairs."""
 
     def __init__(self, answer: Judged | Failure) -> None:
         self.answer = answer
@@ -276,7 +278,8 @@ class Judge(Rules):
         return role is Role.ALIAS
 
     async def complete(self, role: Any, messages: Any, schema: Any) -> Any:
-        self.asked.append(messages[-1].text)
+        if messages != tagging.trial():
+            self.asked.append(messages[-1].text)
         if isinstance(self.answer, Failure):
             return self.answer
         return Answered(self.answer, Provider.LOCAL, "tiny")
@@ -438,11 +441,17 @@ async def test_what_a_model_finds_unlikely_is_not_asked_every_day(
     assert (len(judge.asked), await pending(project_tags)) == (asked, [])
 
 
-async def test_a_model_that_is_away_is_asked_again_soon(
-    use: Services, cold_database: Database, project_tags: ProjectTags, clock: ManualClock
+@pytest.mark.parametrize("why", sorted(SILENT))
+async def test_a_model_that_is_away_or_hangs_is_asked_again_soon(
+    use: Services,
+    cold_database: Database,
+    project_tags: ProjectTags,
+    clock: ManualClock,
+    why: Why,
 ) -> None:
+    """D2: rules don't stand in for it."""
     await two_ports(use, cold_database)
-    judge = Judge(Failure(Why.UNAVAILABLE, "the model is away; start it"))
+    judge = Judge(Failure(why, "the model is away; start it"))
     chore, epoch = pairing(cold_database, clock, judge), await begin_term(cold_database)
     await chore.run(epoch)
     await chore.run(epoch)

@@ -119,6 +119,42 @@ async def test_a_filtered_search_finds_as_many_as_the_exact_scan(
         assert list(by_index.values()) == sorted(by_index.values(), reverse=True)
 
 
+async def test_private_messages_take_no_place_of_others(
+    use: Services, cold_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D1: in the index or out of it, as many are found as without them; and they are, if asked."""
+    await _fill(use, cold_database)
+    query = await _stored(cold_database, await _model(cold_database))
+    everything = Filters(use.user_id)
+
+    async def search(*, private: bool) -> list[int]:
+        model = await _model(cold_database)
+        filters = replace(everything, include_private=private)
+        found = await cold_database.run(
+            lambda connection: vectors.search_messages(connection, model, filters, query, 20)
+        )
+        return list(found)
+
+    nearest = await search(private=False)
+    async with cold_database.transaction() as connection:
+        await connection.execute(
+            "UPDATE message_state SET private = true WHERE message_id = ANY ($1)", nearest[:10]
+        )
+        for message_id in nearest[:10]:
+            model = await _model(cold_database)
+            await vectors.sync_message_vectors(connection, model, message_id)
+    by_scan = await search(private=False)
+    assert len(by_scan) == 20
+    assert by_scan[:10] == nearest[10:]
+    assert await search(private=True) == nearest
+    await _chore(use, cold_database, ManualClock(NOON), 0).run(await _lead(cold_database))
+    monkeypatch.setattr(vectors, "EXACT_ROWS", 0)
+    by_index = await search(private=False)
+    assert len(by_index) == 20
+    assert not set(by_index) & set(nearest[:10])
+    assert set(nearest[:10]) < set(await search(private=True))
+
+
 async def test_a_message_of_many_chunks_hides_no_other(
     use: Services, cold_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

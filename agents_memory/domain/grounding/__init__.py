@@ -1,8 +1,9 @@
 """Whether a sentence that was derived from some texts says no more than they do, by rules.
 
 What names something (names, numbers, and every word of a script without capitals) must occur in
-the texts, and nothing may be denied that they affirm, or turned into its opposite. Rules cannot see
-who did what to whom: a language model that verifies is asked for that.
+the texts, and nothing may be denied that they affirm, turned into its opposite, or taken from
+another person. Rules cannot see who did what to whom beyond that: a language model that verifies is
+asked for it.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from agents_memory.domain.attributes import derived
 from agents_memory.domain.contradiction import contradict
 from agents_memory.domain.grounding.capitals import swaps_a_word
 from agents_memory.domain.grounding.figures import numbers_missing
+from agents_memory.domain.grounding.persons import of_another
 from agents_memory.domain.grounding.polarity import reverses
 from agents_memory.domain.grounding.units import sentences
 from agents_memory.domain.grounding.words import names_missing, shares_words
@@ -30,6 +32,7 @@ class Unfounded(StrEnum):
     NUMBER = "number"
     NAME = "name"
     OPPOSITE = "opposite"
+    PERSON = "person"
     UNRELATED = "unrelated"
 
 
@@ -47,6 +50,8 @@ def unfounded(statement: str, sources: Sequence[str]) -> Unfounded | None:
         return Unfounded.UNRELATED
     if reverses(statement, text) or other_value(statement, text):
         return Unfounded.OPPOSITE
+    if of_another(statement, text):
+        return Unfounded.PERSON
     return Unfounded.NAME if swaps_a_word(statement, text) else None
 
 

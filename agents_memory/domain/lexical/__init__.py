@@ -15,10 +15,13 @@ machine. Text is brought to its compatibility form without case, and falls into:
 * emoji, one by one, and runs of symbols (`->`, `!=`), which only a query without words uses.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
 
-from agents_memory.domain.lexical.stopwords import stop_lexemes
+from agents_memory.domain.lexical.stopwords import asking_lexemes
 from agents_memory.domain.lexical.tokens import (
     EMOJI,
     HANGUL_WORD,
@@ -103,7 +106,7 @@ def query_terms(text: str) -> tuple[str, ...]:
     words: dict[str, None] = {}
     stopped: dict[str, None] = {}
     symbols: dict[str, None] = {}
-    stop = stop_lexemes()
+    stop = asking_lexemes()
     for kind, token in tokenise(next(pieces(text), "")):
         if kind == SYMBOL:
             symbols[symbol(token)] = None
@@ -160,18 +163,15 @@ class _Read(dict[str, tuple[tuple[str, ...], int]]):
 
 
 _READ = _Read()
+_LEXEMES_OF, _WORDS_OF = itemgetter(0), itemgetter(1)
 
 
 def _count(piece: str) -> tuple[dict[str, int], int]:
     """Lexemes of a piece with their frequencies, and its number of words."""
-    # Not token by token: most of what a turn costs is this.
-    counts: dict[str, int] = {}
-    length = 0
-    for lexemes, words in map(_READ.__getitem__, piece.split()):
-        length += words
-        for lexeme in lexemes:
-            counts[lexeme] = counts.get(lexeme, 0) + 1
-    return counts, length
+    # Not token by token, nor in loops of our own: most of what a turn costs is this.
+    read = list(map(_READ.__getitem__, piece.split()))
+    counts = Counter(chain.from_iterable(map(_LEXEMES_OF, read)))
+    return counts, sum(map(_WORDS_OF, read))
 
 
 def _read(text: str) -> tuple[tuple[str, ...], int]:

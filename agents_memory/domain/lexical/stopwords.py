@@ -23,9 +23,33 @@ _STOP_RUNS = """
 の は を に が と で も か です ます すか した から まで とは 何で なに
 """
 
+# Beside these, of a query alone: pronouns, auxiliaries and the like, which stand in its answers and
+# in everything else.
+_ASKING_WORDS = """
+wir du ihr sie es mich mir dich dir uns euch sich mein meine meinen meinem meiner dein deine unser
+unsere unseren unserem ihre ihren ihrem sind bist wird werden wurde kann können haben habe auch
+oder aber wenn weil dass noch nur schon vom zum zur beim im nach bei über je tu il nous vous ils
+elles mes nos vos leur leurs suis sommes sont était avons avez avaient pas ne se sa ses mais
+comment combien notre votre mi mis tu tus sus nuestro nuestra me te se lo nos le les hemos
+están está fue pero cuál cuándo gli mio mie miei nostro nostra siamo abbiamo è ma anche
+quando dove come eu nós você meu minha seu sua nosso nossa estão está foi onde quando
+como
+"""
+_ASKING_RUNS = "我们 们在 们的 你们 他们 她们 在哪 是哪 有什 有哪"
+
 
 @cache
 def stop_lexemes() -> frozenset[str]:
-    """The lexemes that count only when a query has no others."""
-    stems = (lexeme for word in _STOP_WORDS.split() for lexeme in LEXEMES[word])
-    return frozenset(stems) | frozenset(_STOP_RUNS.split())
+    """The lexemes that name nothing."""
+    return _lexemes(_STOP_WORDS, _STOP_RUNS)
+
+
+@cache
+def asking_lexemes() -> frozenset[str]:
+    """The lexemes that a query is looked up by only when it has no others."""
+    return stop_lexemes() | _lexemes(_ASKING_WORDS, _ASKING_RUNS)
+
+
+def _lexemes(words: str, runs: str) -> frozenset[str]:
+    stems = (lexeme for word in words.split() for lexeme in LEXEMES[word])
+    return frozenset(stems) | frozenset(runs.split())

@@ -103,7 +103,8 @@ def make_base(place: Place) -> None:
         found = base.stat()
     except OSError as error:
         raise ConfigurationError(
-            f"Cannot use {base} as data directory ({error.strerror}). Choose another one."
+            f"{base} cannot be the data directory ({error.strerror}). Set MEMORY_DATA_DIR to a "
+            "folder that can be written to."
         ) from error
     if not stat.S_ISDIR(found.st_mode):
         raise ConfigurationError(f"{base} is no directory. Choose another data directory.")

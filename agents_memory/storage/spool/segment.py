@@ -10,8 +10,9 @@ from agents_memory.storage.spool.frames import Piece, scan
 
 SUFFIX = ".spool"
 ASIDE = ".aside"
+_PART = ".part"
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_MORE = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+_ANEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Segment:
@@ -20,6 +21,8 @@ class Segment:
     def __init__(self, path: Path, lock: FileLock) -> None:
         self.path = path
         self.done = 0
+        # Up to where the file beside this one holds what was set aside by us.
+        self._aside = 0
         self._lock = lock
         self._size = os.fstat(lock.descriptor).st_size
 
@@ -89,16 +92,25 @@ class Segment:
     def set_aside(self, piece: Piece) -> None:
         """Keeps a piece for the owner to look at, durably, in a file beside this one.
 
-        Once: a drain that was killed after that finds the piece here again.
+        Once and whole, wherever a drain is killed: the next one finds the piece here again.
+        Raises OSError; the file is as it was then.
         """
         data = os.pread(self._lock.descriptor, piece.end - piece.start, piece.start)
-        path = self.path.with_suffix(ASIDE)
-        with open(os.open(path, _MORE, 0o600), "r+b", closefd=True) as file:
-            if data not in file.read():
-                file.write(data)
+        path, part = self.path.with_suffix(ASIDE), self.path.with_suffix(_PART)
+        kept = b""
+        with suppress(FileNotFoundError):
+            kept = path.read_bytes()
+        # Pieces come in the same order each time, so that what is found is never taken for another.
+        at = kept.find(data, self._aside)
+        if at < 0:
+            at = len(kept)
+            with open(os.open(part, _ANEW, 0o600), "wb") as file:
+                file.write(kept + data)
                 file.flush()
-            os.fsync(file.fileno())
+                os.fsync(file.fileno())
+            os.replace(part, path)
         sync_folder(path.parent)
+        self._aside = at + len(data)
 
     def remove(self) -> None:
         """All of it is committed elsewhere."""

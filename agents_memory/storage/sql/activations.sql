@@ -1,14 +1,29 @@
--- name: list_traced
--- Items with a trace or a bin of them after one, in the order of ids: two jumps in an index for each, however many.
-WITH RECURSIVE traced (item_id) AS (
-    SELECT least((SELECT t.item_id FROM traces t WHERE t.item_id > $1 ORDER BY t.item_id LIMIT 1),
-                 (SELECT b.item_id FROM trace_bins b WHERE b.item_id > $1 ORDER BY b.item_id LIMIT 1))
+-- name: list_binned
+-- Items with a bin of traces after one, in the order of ids: a jump in an index for each, however many it has.
+WITH RECURSIVE binned (item_id) AS (
+    (SELECT b.item_id FROM trace_bins b WHERE b.item_id > $1 ORDER BY b.item_id LIMIT 1)
     UNION ALL
-    SELECT least((SELECT t.item_id FROM traces t WHERE t.item_id > traced.item_id ORDER BY t.item_id LIMIT 1),
-                 (SELECT b.item_id FROM trace_bins b WHERE b.item_id > traced.item_id ORDER BY b.item_id LIMIT 1))
+    SELECT (SELECT b.item_id FROM trace_bins b WHERE b.item_id > binned.item_id ORDER BY b.item_id LIMIT 1)
+    FROM binned WHERE binned.item_id IS NOT NULL
+)
+SELECT item_id FROM binned WHERE item_id IS NOT NULL LIMIT $2
+
+-- name: list_unbinned
+-- Items that have traces after $1, up to which all are in bins, and no bin yet; in the order of ids.
+SELECT DISTINCT t.item_id FROM traces t
+WHERE t.id > $1 AND NOT EXISTS (SELECT FROM trace_bins b WHERE b.item_id = t.item_id)
+ORDER BY t.item_id
+
+-- name: list_unbinned_of_many
+-- The same where very many traces are in no bin: a jump in an index for each item that has traces.
+WITH RECURSIVE traced (item_id) AS (
+    (SELECT t.item_id FROM traces t ORDER BY t.item_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT t.item_id FROM traces t WHERE t.item_id > traced.item_id ORDER BY t.item_id LIMIT 1)
     FROM traced WHERE traced.item_id IS NOT NULL
 )
-SELECT item_id FROM traced WHERE item_id IS NOT NULL LIMIT $2
+SELECT item_id FROM traced
+WHERE item_id IS NOT NULL AND NOT EXISTS (SELECT FROM trace_bins b WHERE b.item_id = traced.item_id)
 
 -- name: list_touched
 -- Items with a trace newer than one, and the newest trace.
@@ -114,7 +129,8 @@ WHERE coalesce(m.valence, told.valence, s.valence) IS NOT NULL
 SELECT sum(valence * intensity) / nullif(sum(intensity), 0) FROM (
     SELECT s.valence, s.intensity
     FROM messages m JOIN message_state s ON s.message_id = m.id
-    WHERE m.user_id = $1 AND m.platform = $2 AND s.screening NOT IN ('quarantined', 'withdrawn') AND s.valence IS NOT NULL
+    WHERE m.user_id = $1 AND m.platform = $2 AND s.screening NOT IN ('quarantined', 'withdrawn') AND NOT s.private
+        AND s.valence IS NOT NULL
         AND coalesce(m.occurred_at, m.created_at) > now() - make_interval(hours => $4)
     ORDER BY coalesce(m.occurred_at, m.created_at) DESC, m.id DESC LIMIT $3
 ) AS newest

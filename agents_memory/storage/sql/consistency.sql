@@ -116,14 +116,15 @@ SELECT DISTINCT v.summary_id AS id FROM {table} v JOIN tag_summaries t ON t.id =
 WHERE t.status <> 'active' ORDER BY id
 
 -- name: list_hidden_message_vectors (template)
--- Quarantined or withdrawn messages that a search by meaning would still find.
+-- Quarantined, withdrawn or private messages that a search by meaning would still find.
 SELECT DISTINCT v.message_id AS id FROM {table} v JOIN message_state s ON s.message_id = v.message_id
-WHERE v.searchable AND s.screening IN ('quarantined', 'withdrawn') ORDER BY id
+WHERE v.searchable AND (s.private OR s.screening IN ('quarantined', 'withdrawn')) ORDER BY id
 
 -- name: list_hidden_memory_vectors (template)
--- Memories that no longer hold and have vectors, although nothing waits that would take them away.
+-- Memories that no longer hold, or are private, and are found by their vectors, although nothing waits that would take
+-- them away.
 SELECT DISTINCT v.memory_id AS id FROM {table} v JOIN memories m ON m.id = v.memory_id
-WHERE v.searchable AND m.status <> 'active' AND NOT EXISTS (SELECT FROM work w
+WHERE v.searchable AND (m.private OR m.status <> 'active') AND NOT EXISTS (SELECT FROM work w
     WHERE w.item_id = m.id AND w.stage IN ('embed_memory', 'embed_memory_other'))
 ORDER BY id
 

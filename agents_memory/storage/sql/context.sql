@@ -16,8 +16,8 @@ LEFT JOIN LATERAL (
 ) AS before ON true
 WHERE m.id = ANY ($1::bigint[])
 
--- name: find_successor
--- The message whose context was built without knowing this one, if there is one.
+-- name: list_successors
+-- The messages whose contexts were built without knowing the one of these that was said just before each.
 SELECT n.id FROM messages m
 JOIN LATERAL (
     SELECT p.id FROM messages p JOIN message_state s ON s.message_id = p.id
@@ -29,7 +29,7 @@ JOIN LATERAL (
     ORDER BY coalesce(p.occurred_at, p.created_at), p.id LIMIT 1
 ) AS n ON true
 JOIN message_context c ON c.message_id = n.id AND c.previous_id IS DISTINCT FROM m.id
-WHERE m.id = $1 AND m.source IS DISTINCT FROM 'manage_knowledge'
+WHERE m.id = ANY ($1::bigint[]) AND m.source IS DISTINCT FROM 'manage_knowledge'
 
 -- name: write_context
 -- The context of a message, in the place of an older one.

@@ -3,8 +3,8 @@
 -- none, nor are memories whose evidence is all held back.
 SELECT asked.id, CASE
     WHEN EXISTS (SELECT FROM memories m WHERE m.id = asked.id AND m.user_id = $2 AND m.status = 'active'
-                 AND NOT m.private AND
--- include: grounded
+                 AND
+-- include: shown
                 ) THEN 'memory'
     WHEN EXISTS (SELECT FROM messages m JOIN message_state s ON s.message_id = m.id WHERE m.id = asked.id
                  AND m.user_id = $2 AND s.screening NOT IN ('quarantined', 'withdrawn')

@@ -1,5 +1,5 @@
 -- fragment: message_filters
--- Conditions 1 to 9 on messages `m` with their state `s`.
+-- Conditions 1 to 10 on messages `m` with their state `s`.
 m.user_id = $1 AND s.screening NOT IN ('quarantined', 'withdrawn')
   AND ($2::bigint[] IS NULL OR s.p_tag = ANY ($2))
   AND ($3::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) >= $3)
@@ -8,11 +8,11 @@ m.user_id = $1 AND s.screening NOT IN ('quarantined', 'withdrawn')
   AND ($6::text IS NULL OR m.platform = $6)
   AND ($7::text IS NULL OR m.device = $7 OR s.pinned)
   AND ($8::text IS NULL OR m.venue = $8 OR starts_with(m.venue, $8 || ':'))
-  AND ($9 OR s.archived_at IS NULL)
+  AND ($9 OR s.archived_at IS NULL) AND ($10 OR NOT s.private)
 
 -- fragment: vector_filters
 -- Conditions 1 to 9 on vectors `v` of messages, which hold a copy of what is asked for.
-v.searchable AND v.user_id = $1
+v.user_id = $1
   AND ($2::bigint[] IS NULL OR v.p_tag = ANY ($2))
   AND ($3::timestamptz IS NULL OR v.said_at >= $3)
   AND ($4::timestamptz IS NULL OR v.said_at < $4)
@@ -23,8 +23,8 @@ v.searchable AND v.user_id = $1
   AND ($9 OR NOT v.archived)
 
 -- fragment: memory_filters
--- Conditions 1 to 6 on memories `m`; of no device, so that one lets through what is pinned.
-m.user_id = $1 AND m.status = 'active' AND NOT m.private
+-- Conditions 1 to 7 on memories `m`; of no device, so that one lets through what is pinned.
+m.user_id = $1 AND m.status = 'active' AND ($7 OR NOT m.private)
   AND ($2::bigint[] IS NULL OR m.p_tag = ANY ($2))
   AND ($3::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) >= $3)
   AND ($4::timestamptz IS NULL OR coalesce(m.occurred_at, m.created_at) < $4)
@@ -36,9 +36,27 @@ m.user_id = $1 AND m.status = 'active' AND NOT m.private
 coalesce((SELECT NOT bool_and(h.screening = 'quarantined') FROM sources c JOIN message_state h ON h.message_id = c.message_id
           WHERE c.item_id = m.id AND c.item_version = m.version), true)
 
+-- fragment: open
+-- Memories `m` that are not private, nor rest on private messages alone (what is held back beside them is nothing).
+(NOT m.private AND coalesce((SELECT NOT (bool_or(h.private) AND bool_and(h.private OR h.screening = 'quarantined'))
+    FROM sources c JOIN message_state h ON h.message_id = c.message_id
+    WHERE c.item_id = m.id AND c.item_version = m.version), true))
+
+-- fragment: shown
+-- Memories `m` that may be shown to agents.
+-- include: grounded
+AND
+-- include: open
+
+-- fragment: public_patch
+-- Patches `p` that made no version of a memory that is private now.
+NOT EXISTS (SELECT FROM patch_operations o JOIN memories m ON m.id = o.item_id WHERE o.patch_id = p.id AND NOT
+-- include: open
+)
+
 -- fragment: summary_filters
 -- The same conditions on summaries `t`: what was said then is among what they stand for.
-t.user_id = $1 AND t.status = 'active' AND NOT t.private
+t.user_id = $1 AND t.status = 'active' AND ($7 OR NOT t.private)
   AND ($2::bigint[] IS NULL OR t.p_tag = ANY ($2))
   AND ($3::timestamptz IS NULL OR t.ended_at >= $3)
   AND ($4::timestamptz IS NULL OR t.began_at < $4)

@@ -7,10 +7,13 @@ WHERE k.scope = ANY ($2) AND k.content_key = ANY ($3)
 ORDER BY k.id LIMIT 1
 
 -- name: lock_memories
--- The current states of memories, locked until the patch commits, in the order of their ids.
+-- The current states of memories, locked until the patch commits, in the order of their ids; private ones only if
+-- asked for ($3).
 SELECT id, version, subject, attribute, content, kind, importance, valence, intensity, trust, status, pinned,
     tags, resolved_at, superseded_by, scope
-FROM memories WHERE id = ANY ($1::bigint[]) AND user_id = $2 ORDER BY id FOR UPDATE
+FROM memories m WHERE id = ANY ($1::bigint[]) AND user_id = $2 AND ($3 OR
+-- include: open
+) ORDER BY id FOR UPDATE OF m
 
 -- name: list_states
 -- Earlier states of memories, as their versions kept them.
@@ -32,17 +35,20 @@ JOIN memories m ON m.id = v.memory_id
 JOIN patches p ON p.id = v.patch_id
 JOIN patch_operations o ON o.patch_id = v.patch_id AND o.item_id = v.memory_id AND o.to_version = v.version
 LEFT JOIN patch_operations e ON e.item_id = v.memory_id AND e.to_version = v.version + 1
-WHERE v.memory_id = $1 AND m.user_id = $2 ORDER BY v.version
+WHERE v.memory_id = $1 AND m.user_id = $2 AND ($3 OR
+-- include: open
+) ORDER BY v.version
 
 -- name: search_memories
 -- Memories that hold every term of a query, the best first; removed ones only when asked for.
 SELECT m.id FROM memories m
 WHERE m.user_id = $1 AND m.lexemes @@ $2::text::tsquery AND (m.status = 'active' OR $3)
-  AND ($4::text IS NULL OR lower(m.subject) = lower($4))
+  AND ($4::text IS NULL OR lower(m.subject) = lower($4)) AND ($6 OR NOT m.private)
 ORDER BY ts_rank('{1,1,1,1}', m.lexemes, $2::text::tsquery) DESC, m.id DESC LIMIT $5
 
 -- name: list_memories
--- Memories in the order of the ids asked for; if asked for ($3) without those whose evidence is all held back.
+-- Memories in the order of the ids asked for; if asked for ($3) without those whose evidence is all held back, and
+-- unless asked for ($4) without private ones.
 SELECT m.id, m.version, m.subject, m.attribute, m.content, m.kind, m.importance, m.trust, m.status,
     m.pinned, m.tags, m.platform, m.occurred_at, m.created_at, m.resolved_at, m.superseded_by, t.name AS p_tag
 FROM unnest($1::bigint[]) WITH ORDINALITY AS asked (id, position)
@@ -50,6 +56,8 @@ JOIN memories m ON m.id = asked.id
 LEFT JOIN project_tags t ON t.id = m.p_tag
 WHERE m.user_id = $2 AND (NOT $3 OR
 -- include: grounded
+) AND ($4 OR
+-- include: open
 )
 ORDER BY asked.position
 
@@ -59,16 +67,19 @@ SELECT m.id FROM memories m
 WHERE
 -- include: memory_filters
 ORDER BY coalesce(m.occurred_at, m.created_at) DESC, m.id DESC
-LIMIT $7
+LIMIT $8
 
 -- name: list_pinned_memories
--- Pinned memories, the weightiest first; pins are always active.
-SELECT id FROM memories WHERE user_id = $1 AND pinned ORDER BY importance DESC, id DESC LIMIT $2
+-- Pinned memories that may be shown, the weightiest first; pins are always active.
+SELECT id FROM memories m WHERE user_id = $1 AND pinned AND
+-- include: shown
+ORDER BY importance DESC, id DESC LIMIT $2
 
 -- name: list_open_promises
--- Promises that nobody resolved.
-SELECT id FROM memories
-WHERE user_id = $1 AND kind = 'promise' AND status = 'active' AND resolved_at IS NULL
+-- Promises that nobody resolved and that may be shown.
+SELECT id FROM memories m
+WHERE user_id = $1 AND kind = 'promise' AND status = 'active' AND resolved_at IS NULL AND
+-- include: shown
 ORDER BY coalesce(occurred_at, created_at) DESC, id DESC LIMIT $2
 
 -- name: list_memories_for_pass
@@ -84,5 +95,6 @@ SELECT id, subject, content, status, affect = 'told' AS affect_told FROM memorie
 UPDATE memories SET valence = $2, intensity = $3, affect = 'estimated' WHERE id = $1 AND affect <> 'told'
 
 -- name: count_memories
--- How many active memories the pool holds.
-SELECT count(*) FROM memories WHERE status = 'active'
+-- How many active memories the pool holds that may be shown.
+SELECT count(*) FROM memories m WHERE m.status = 'active' AND
+-- include: shown

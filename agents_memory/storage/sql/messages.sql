@@ -59,11 +59,11 @@ ORDER BY id LIMIT 1
 
 -- name: list_messages
 -- Messages with their state, in the order of the ids asked for, and the memory for whose sake they were told;
--- quarantined ones are left out, and, unless asked for, what was told for one that does not hold any more (it was
--- reworded, gave way or was taken away) or never came to be.
+-- quarantined ones are left out, and, unless asked for, private ones ($4) and what was told for one that does not hold
+-- any more (it was reworded, gave way or was taken away) or never came to be ($3).
 SELECT m.id, m.role, m.message, m.platform, m.model, m.subagent, m.device, m.venue, m.session,
        m.origin, m.trust, m.occurred_at, m.created_at, s.d_tags, s.pinned, s.archived_at,
-       s.screening, t.name AS p_tag, told.id AS told_for
+       s.private, s.screening, t.name AS p_tag, told.id AS told_for
 FROM unnest($1::bigint[]) WITH ORDINALITY AS asked (id, position)
 JOIN messages m ON m.id = asked.id
 JOIN message_state s ON s.message_id = m.id
@@ -72,7 +72,7 @@ LEFT JOIN LATERAL (
     SELECT k.id FROM sources c JOIN memories k ON k.id = c.item_id AND k.version = c.item_version
     WHERE m.source = 'manage_knowledge' AND c.message_id = m.id AND k.status = 'active'
     ORDER BY k.id LIMIT 1) AS told ON true
-WHERE m.user_id = $2 AND s.screening <> 'quarantined'
+WHERE m.user_id = $2 AND s.screening <> 'quarantined' AND ($4 OR NOT s.private)
   AND ($3 OR m.source IS DISTINCT FROM 'manage_knowledge' OR told.id IS NOT NULL)
 ORDER BY asked.position
 
@@ -83,7 +83,7 @@ FROM messages m JOIN message_state s ON s.message_id = m.id
 WHERE
 -- include: message_filters
 ORDER BY coalesce(m.occurred_at, m.created_at) DESC, m.id DESC
-LIMIT $10
+LIMIT $11
 
 -- name: list_for_pass
 -- What a pass needs of the messages it works on.
@@ -132,7 +132,7 @@ SELECT t.name, count(*) FILTER (WHERE m.source IS DISTINCT FROM 'manage_knowledg
 FROM messages m
 JOIN message_state s ON s.message_id = m.id
 JOIN known t ON t.id = s.p_tag
-WHERE m.user_id = $1 AND s.screening = 'clear' AND s.archived_at IS NULL
+WHERE m.user_id = $1 AND s.screening = 'clear' AND NOT s.private AND s.archived_at IS NULL
   AND coalesce(m.occurred_at, m.created_at) >= $2
 GROUP BY t.name ORDER BY max(coalesce(m.occurred_at, m.created_at)) DESC LIMIT $3
 
@@ -150,7 +150,7 @@ ORDER BY coalesce(m.occurred_at, m.created_at) DESC, m.id DESC
 LIMIT $6
 
 -- name: list_pinned
--- Pinned messages of a user; never a quarantined one.
+-- Pinned messages of a user; never a quarantined or private one.
 SELECT m.id FROM messages m JOIN message_state s ON s.message_id = m.id
-WHERE m.user_id = $1 AND s.pinned AND s.screening = 'clear'
+WHERE m.user_id = $1 AND s.pinned AND s.screening = 'clear' AND NOT s.private
 ORDER BY m.id DESC LIMIT $2

@@ -1,29 +1,41 @@
 -- name: list_active
 -- All active memories of a user; private ones only if asked for.
 -- include: mirrored
-WHERE m.user_id = $1 AND m.status = 'active' AND ($2 OR NOT m.private) AND
+WHERE m.user_id = $1 AND m.status = 'active' AND
 -- include: grounded
+    AND ($2 OR
+-- include: open
+)
 
 -- name: list_said
 -- Memories of a user that were said in some time; what gave way since is among them, what was removed is not.
 -- include: mirrored
-WHERE m.user_id = $1 AND m.status IN ('active', 'superseded') AND ($2 OR NOT m.private)
+WHERE m.user_id = $1 AND m.status IN ('active', 'superseded')
   AND coalesce(m.occurred_at, m.created_at) >= $3 AND coalesce(m.occurred_at, m.created_at) < $4 AND
 -- include: grounded
+    AND ($2 OR
+-- include: open
+)
 
 -- name: list_settled
 -- Promises of a user that were settled in some time.
 -- include: mirrored
-WHERE m.user_id = $1 AND m.status = 'active' AND m.kind = 'promise' AND ($2 OR NOT m.private)
+WHERE m.user_id = $1 AND m.status = 'active' AND m.kind = 'promise'
   AND m.resolved_at >= $3 AND m.resolved_at < $4 AND
 -- include: grounded
+    AND ($2 OR
+-- include: open
+)
 
 -- name: list_used
 -- Active memories of a user that were used in some time, with how often.
 -- include: mirrored
-WHERE m.user_id = $1 AND m.status = 'active' AND ($2 OR NOT m.private)
+WHERE m.user_id = $1 AND m.status = 'active'
   AND EXISTS (SELECT FROM traces t WHERE t.item_id = m.id AND t.kind = 'used' AND t.at >= $3 AND t.at < $4) AND
 -- include: grounded
+    AND ($2 OR
+-- include: open
+)
 
 -- name: count_uses
 -- How often some memories were used in some time.

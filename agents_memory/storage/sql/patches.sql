@@ -96,12 +96,15 @@ INSERT INTO patch_operations (patch_id, position, operation, item_id, from_versi
 VALUES ($6, $7, $8, $1, nullif($4 - 1, 0), $4, $9, $10)
 
 -- name: find_patch
--- The head of a patch, what rolled it back, and its diff: its own, or those of its operations.
+-- The head of a patch, what rolled it back, and its diff: its own, or those of its operations. One that says what a
+-- private memory says only if asked for ($3).
 SELECT p.id, p.actor, p.tool, p.reason, p.created_at, p.rollback_of, b.id AS rolled_back_by,
     coalesce(p.diff, (SELECT string_agg(o.diff, '' ORDER BY o.position) FROM patch_operations o
                       WHERE o.patch_id = p.id), '') AS diff
 FROM patches p LEFT JOIN patches b ON b.rollback_of = p.id
-WHERE p.id = $1 AND p.user_id = $2
+WHERE p.id = $1 AND p.user_id = $2 AND ($3 OR
+-- include: public_patch
+)
 
 -- name: list_operations
 -- What a patch did, in order.
@@ -110,12 +113,14 @@ SELECT o.position, o.operation, o.item_id, o.from_version, o.to_version, o.evide
 FROM patch_operations o WHERE o.patch_id = $1 ORDER BY o.position
 
 -- name: list_patches
--- The newest patches of a user, of one memory or of all, below an id.
+-- The newest patches of a user, of one memory or of all, below an id; those of private memories only if asked for ($5).
 SELECT p.id, p.actor, p.tool, p.reason, p.created_at, p.rollback_of, b.id AS rolled_back_by,
     ARRAY(SELECT o.operation || ' ' || o.item_id FROM patch_operations o
           WHERE o.patch_id = p.id ORDER BY o.position) AS operations
 FROM patches p LEFT JOIN patches b ON b.rollback_of = p.id
-WHERE p.user_id = $1 AND ($3::bigint IS NULL OR p.id < $3)
+WHERE p.user_id = $1 AND ($3::bigint IS NULL OR p.id < $3) AND ($5 OR
+-- include: public_patch
+)
   AND ($2::bigint IS NULL OR p.id IN (SELECT o.patch_id FROM patch_operations o WHERE o.item_id = $2))
 ORDER BY p.id DESC LIMIT $4
 

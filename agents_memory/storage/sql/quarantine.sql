@@ -2,7 +2,8 @@
 -- How many messages are held back, how many of them nobody decided on, and since when; what was erased
 -- is not among them.
 SELECT count(*) AS held_back,
-       count(*) FILTER (WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.item_id = s.message_id)) AS undecided,
+       count(*) FILTER (WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.item_id = s.message_id
+                                            AND starts_with(a.action, 'quarantine_'))) AS undecided,
        min(r.at) AS since, max(r.at) AS latest
 FROM message_state s JOIN messages m ON m.id = s.message_id
 LEFT JOIN LATERAL (SELECT max(settled_at) AS at FROM message_results
@@ -19,7 +20,8 @@ LEFT JOIN LATERAL (
     SELECT settled_at, ARRAY(SELECT jsonb_array_elements_text(detail -> 'reasons')) AS reasons
     FROM message_results WHERE message_id = s.message_id AND stage = 'screen'
     ORDER BY settled_at DESC LIMIT 1) r ON true
-LEFT JOIN LATERAL (SELECT action, actor, at FROM audit_log WHERE item_id = s.message_id
+LEFT JOIN LATERAL (SELECT action, actor, at FROM audit_log
+                   WHERE item_id = s.message_id AND starts_with(action, 'quarantine_')
                    ORDER BY id DESC LIMIT 1) a ON true
 WHERE s.screening = 'quarantined' AND m.message <> $1
 ORDER BY m.id DESC LIMIT $3
@@ -34,5 +36,5 @@ FROM message_state s JOIN messages m ON m.id = s.message_id WHERE m.id = $1 FOR 
 INSERT INTO audit_log (actor, device, action, item_id) VALUES ($1, $2, $3, $4)
 
 -- name: list_audit
--- What was decided about an item, the first decision first.
-SELECT at, actor, device, action FROM audit_log WHERE item_id = $1 ORDER BY id
+-- What was decided about the quarantine of an item, the first decision first.
+SELECT at, actor, device, action FROM audit_log WHERE item_id = $1 AND starts_with(action, 'quarantine_') ORDER BY id

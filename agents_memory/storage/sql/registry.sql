@@ -3,13 +3,13 @@
 SELECT pg_advisory_xact_lock($1)
 
 -- name: list_registry
--- The registry with the messages that are filed under each tag itself, the fullest first; what was told for a
--- memory is not counted.
+-- The registry with the clear, public messages that are filed under each tag itself, the fullest first; what was told
+-- for a memory is not counted.
 SELECT t.id, t.name, t.description, t.kind, t.origin, a.name AS alias_of, coalesce(n.messages, 0) AS messages
 FROM project_tags t
 LEFT JOIN project_tags a ON a.id = t.alias_of
 LEFT JOIN (SELECT s.p_tag, count(*) AS messages FROM message_state s JOIN messages m ON m.id = s.message_id
-           WHERE s.p_tag IS NOT NULL AND s.screening NOT IN ('quarantined', 'withdrawn')
+           WHERE s.p_tag IS NOT NULL AND s.screening = 'clear' AND NOT s.private
              AND m.source IS DISTINCT FROM 'manage_knowledge' GROUP BY s.p_tag) n ON n.p_tag = t.id
 ORDER BY coalesce(n.messages, 0) DESC, t.name
 

@@ -44,12 +44,12 @@ SELECT message_id FROM message_state WHERE message_id = ANY ($1::bigint[]) ORDER
 -- name: write_summary
 -- What a summary says, from whom; it now stands for its messages.
 UPDATE tag_summaries SET version = $2, content = $3, backend = $4, provisional = $5, lexemes = $6::text::tsvector,
-    lexeme_count = $7, status = 'active', updated_at = now()
+    lexeme_count = $7, status = 'active', unanswered = NULL, updated_at = now()
 WHERE id = $1
 
--- name: keep_summary
--- Nobody is to write it anew: a model was asked in vain.
-UPDATE tag_summaries SET provisional = false WHERE id = $1
+-- name: record_asked
+-- A model was asked in vain to write it; who and why.
+UPDATE tag_summaries SET asked_times = asked_times + 1, asked_at = now(), asked = $2, unanswered = $3 WHERE id = $1
 
 -- name: archive_messages
 -- Messages leave everyday search.
@@ -88,7 +88,7 @@ WHERE c.message_id = ANY ($1::bigint[]) AND t.kind = 'session' AND t.status <> '
 -- name: withdraw_summaries
 -- Summaries that nothing is left of.
 UPDATE tag_summaries SET status = 'withdrawn', content = '', backend = NULL, provisional = false, lexemes = '',
-    lexeme_count = 0, updated_at = now()
+    lexeme_count = 0, unanswered = NULL, updated_at = now()
 WHERE id = ANY ($1::bigint[]) AND status <> 'withdrawn'
 
 -- name: list_covered
@@ -101,12 +101,22 @@ WHERE t.id = ANY ($1::bigint[]) AND t.kind = 'archive' ORDER BY c.message_id
 UPDATE message_state SET archived_at = NULL WHERE message_id = ANY ($1::bigint[]) AND archived_at IS NOT NULL
 
 -- name: queue_provisional
--- What rules wrote, for a model that is there by now.
+-- What rules wrote, for a model that is there by now. Where one was asked in vain, for another one ($2, whose name
+-- may not be known yet), or for any after some time ($3), and no more than so often ($4).
 INSERT INTO work (item_id, stage)
 SELECT t.id, 'summarise' FROM tag_summaries t
-WHERE t.provisional AND NOT EXISTS (SELECT FROM work w WHERE w.item_id = t.id AND w.stage = 'summarise')
+WHERE t.provisional AND (t.asked_times = 0 OR (t.asked_times < $4
+        AND (t.asked <> $2::text OR t.asked IS NULL AND $2 IS NOT NULL OR t.asked_at < now() - $3::interval)))
+  AND NOT EXISTS (SELECT FROM work w WHERE w.item_id = t.id AND w.stage = 'summarise')
 ORDER BY t.id DESC LIMIT $1
 ON CONFLICT DO NOTHING
+
+-- name: queue_unanswered_summary
+-- Work for one summary that rules wrote because a model could not.
+INSERT INTO work (item_id, stage)
+SELECT t.id, 'summarise' FROM tag_summaries t WHERE t.id = $1 AND t.provisional AND t.unanswered IS NOT NULL
+ON CONFLICT DO NOTHING
+RETURNING item_id
 
 -- name: list_summaries
 -- Summaries in the order of the ids asked for, each with its messages; none of which one is held back.
@@ -138,7 +148,7 @@ SELECT id FROM tag_summaries WHERE id = ANY ($1::bigint[]) AND kind = 'session'
 
 -- name: list_summaries_for_pass
 -- What a pass needs of summaries.
-SELECT id, version, status, content, backend, updated_at FROM tag_summaries WHERE id = ANY ($1::bigint[])
+SELECT id, version, status, content, backend, updated_at, unanswered, asked FROM tag_summaries WHERE id = ANY ($1::bigint[])
 
 -- name: count_summaries
 -- How many summaries stand for archived messages, and for how many.

@@ -3,11 +3,11 @@
 INSERT INTO recall_log (user_id, session, named, platform, device, project, item_ids)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 
--- name: queue_observation
--- Work for a reply that may draw on what was shown shortly before, by its session or at its place; once a reply.
+-- name: queue_observations
+-- Work for each reply that may draw on what was shown shortly before, by its session or at its place; once a reply.
 INSERT INTO work (item_id, stage)
 SELECT m.id, $2 FROM messages m
-WHERE m.id = $1 AND m.role = 'assistant'
+WHERE m.id = ANY ($1::bigint[]) AND m.role = 'assistant'
   AND NOT EXISTS (SELECT FROM message_results r WHERE r.message_id = m.id AND r.stage = $2)
   AND EXISTS (
     SELECT FROM recall_log r

@@ -73,16 +73,23 @@ DELETE FROM {table} WHERE message_id = $1
 INSERT INTO {table} (message_id, chunk, content_hash, user_id, platform, role, device, venue, p_tag,
     pinned, archived, searchable, said_at, embedding)
 SELECT m.id, $2, $3, m.user_id, m.platform, m.role, m.device, m.venue, s.p_tag, s.pinned,
-    s.archived_at IS NOT NULL, s.screening NOT IN ('quarantined', 'withdrawn'), coalesce(m.occurred_at, m.created_at), $4
+    s.archived_at IS NOT NULL, s.screening NOT IN ('quarantined', 'withdrawn') AND NOT s.private,
+    coalesce(m.occurred_at, m.created_at), $4
 FROM messages m JOIN message_state s ON s.message_id = m.id WHERE m.id = $1
 
 -- name: sync_message_vectors (template)
 -- Copies the filter columns again after the state of a message changed.
 UPDATE {table} v SET p_tag = s.p_tag, pinned = s.pinned, archived = s.archived_at IS NOT NULL,
-    searchable = s.screening NOT IN ('quarantined', 'withdrawn')
+    searchable = s.screening NOT IN ('quarantined', 'withdrawn') AND NOT s.private
 FROM message_state s WHERE s.message_id = v.message_id AND v.message_id = $1
   AND (v.p_tag, v.pinned, v.archived, v.searchable)
-      IS DISTINCT FROM (s.p_tag, s.pinned, s.archived_at IS NOT NULL, s.screening NOT IN ('quarantined', 'withdrawn'))
+      IS DISTINCT FROM (s.p_tag, s.pinned, s.archived_at IS NOT NULL,
+                        s.screening NOT IN ('quarantined', 'withdrawn') AND NOT s.private)
+
+-- name: sync_memory_vectors (template)
+-- Memories became private, or public again.
+UPDATE {table} v SET searchable = m.status = 'active' AND NOT m.private
+FROM memories m WHERE m.id = v.memory_id AND v.memory_id = ANY ($1::bigint[])
 
 -- name: search_message_vectors (template)
 -- The nearest messages by an exact scan of all rows that match the filters; the best chunk counts. Of the
@@ -90,16 +97,24 @@ FROM message_state s WHERE s.message_id = v.message_id AND v.message_id = $1
 -- message were. The 0 keeps the planner from the vector index, which would return too few.
 WITH near AS MATERIALIZED (
     SELECT v.message_id, v.embedding <=> $12 AS distance FROM {table} v
-    WHERE
+    WHERE v.searchable AND
 -- include: vector_filters
     ORDER BY (v.embedding <=> $12) + 0, v.message_id DESC LIMIT $11
 )
 SELECT message_id AS id, 1 - min(distance) AS cosine, count(*) AS chunks
 FROM near GROUP BY message_id ORDER BY min(distance), message_id DESC LIMIT $10
 
+-- name: search_private_vectors (template)
+-- The same among private messages, which are few and in no index.
+SELECT v.message_id AS id, 1 - min(v.embedding <=> $11) AS cosine
+FROM message_state s JOIN {table} v ON v.message_id = s.message_id
+WHERE s.private AND s.screening NOT IN ('quarantined', 'withdrawn') AND
+-- include: vector_filters
+GROUP BY v.message_id ORDER BY min(v.embedding <=> $11), v.message_id DESC LIMIT $10
+
 -- name: estimate_matching_vectors (template)
 -- How many chunks the filters leave, as the planner expects: counting them costs as much as a search.
-EXPLAIN (FORMAT JSON) SELECT FROM {table} v WHERE
+EXPLAIN (FORMAT JSON) SELECT FROM {table} v WHERE v.searchable AND
 -- include: vector_filters
 
 -- name: allow_index
@@ -114,7 +129,7 @@ SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('hns
 -- The nearest messages by the index: more chunks than are asked for, sorted again by their distance.
 WITH near AS MATERIALIZED (
     SELECT v.message_id, v.embedding <=> $12 AS distance FROM {table} v
-    WHERE
+    WHERE v.searchable AND
 -- include: vector_filters
     ORDER BY v.embedding <=> $12 LIMIT $11
 )
@@ -191,21 +206,21 @@ ON CONFLICT DO NOTHING
 
 -- name: search_derived_vectors (template)
 -- The nearest active memories and the nearest summaries by an exact scan of all rows that match the filters.
-(SELECT v.memory_id AS id, false AS summary, 1 - min(v.embedding <=> $8) AS cosine
+(SELECT v.memory_id AS id, false AS summary, 1 - min(v.embedding <=> $9) AS cosine
 FROM memory_vectors_{model} v JOIN memories m ON m.id = v.memory_id
-WHERE v.searchable AND v.user_id = $1 AND m.status = 'active'
+WHERE (v.searchable OR $7 AND m.private) AND v.user_id = $1 AND m.status = 'active'
   AND ($2::bigint[] IS NULL OR v.p_tag = ANY ($2))
   AND ($3::timestamptz IS NULL OR v.said_at >= $3)
   AND ($4::timestamptz IS NULL OR v.said_at < $4)
   AND ($5::text IS NULL OR v.platform = $5)
   AND ($6::text IS NULL OR m.pinned)
-GROUP BY v.memory_id ORDER BY min(v.embedding <=> $8), v.memory_id DESC LIMIT $7)
+GROUP BY v.memory_id ORDER BY min(v.embedding <=> $9), v.memory_id DESC LIMIT $8)
 UNION ALL
-(SELECT v.summary_id, true, 1 - min(v.embedding <=> $8)
+(SELECT v.summary_id, true, 1 - min(v.embedding <=> $9)
 FROM summary_vectors_{model} v JOIN tag_summaries t ON t.id = v.summary_id
 WHERE
 -- include: summary_filters
-GROUP BY v.summary_id ORDER BY min(v.embedding <=> $8), v.summary_id DESC LIMIT $7)
+GROUP BY v.summary_id ORDER BY min(v.embedding <=> $9), v.summary_id DESC LIMIT $8)
 
 -- name: delete_summary_vectors (template)
 -- Old vectors of one summary, before new ones are put in their place.

@@ -4,63 +4,63 @@
 -- is looked which match, until there are enough. OFFSET 0 keeps the planner from beginning with the filters,
 -- or from reading the pool backwards.
 SELECT m.id FROM (
-    SELECT *, ts_rank(lexemes, $12::text::tsquery) AS rank
-    FROM messages WHERE lexemes @@ $11::text::tsquery AND ($13::bigint IS NULL OR id >= $13)
+    SELECT *, ts_rank(lexemes, $13::text::tsquery) AS rank
+    FROM messages WHERE lexemes @@ $12::text::tsquery AND ($14::bigint IS NULL OR id >= $14)
     ORDER BY rank DESC, id DESC OFFSET 0
 ) AS m JOIN message_state s ON s.message_id = m.id
 WHERE
 -- include: message_filters
-ORDER BY m.rank DESC, m.id DESC LIMIT $10
+ORDER BY m.rank DESC, m.id DESC LIMIT $11
 
 -- name: find_by_words_in_few
 -- The same for filters that leave few messages and words that many hold: all that match are looked at, by
 -- the index of words or of a filter, as the planner likes.
 WITH holding AS MATERIALIZED (
-    SELECT m.id, ts_rank(m.lexemes, $12::text::tsquery) AS rank
+    SELECT m.id, ts_rank(m.lexemes, $13::text::tsquery) AS rank
     FROM messages m JOIN message_state s ON s.message_id = m.id
-    WHERE m.lexemes @@ $11::text::tsquery AND
+    WHERE m.lexemes @@ $12::text::tsquery AND
 -- include: message_filters
 )
-SELECT id FROM holding ORDER BY rank DESC, id DESC LIMIT $10
+SELECT id FROM holding ORDER BY rank DESC, id DESC LIMIT $11
 
 -- name: find_by_common_words
 -- For words that very many matching messages hold: the newest, found before all are read.
 SELECT m.id FROM messages m JOIN message_state s ON s.message_id = m.id
-WHERE m.lexemes @@ $11::text::tsquery AND
+WHERE m.lexemes @@ $12::text::tsquery AND
 -- include: message_filters
-ORDER BY m.id DESC LIMIT $10
+ORDER BY m.id DESC LIMIT $11
 
 -- name: find_by_rare_words_around
 -- Messages that match the filters and whose context holds a word chosen, in the same order.
 SELECT m.id FROM (
-    SELECT message_id, ts_rank(lexemes, $12::text::tsquery) AS rank
+    SELECT message_id, ts_rank(lexemes, $13::text::tsquery) AS rank
     FROM message_context
-    WHERE lexemes @@ $11::text::tsquery AND ($13::bigint IS NULL OR message_id >= $13)
+    WHERE lexemes @@ $12::text::tsquery AND ($14::bigint IS NULL OR message_id >= $14)
     ORDER BY rank DESC, message_id DESC OFFSET 0
 ) AS holding
 JOIN messages m ON m.id = holding.message_id JOIN message_state s ON s.message_id = holding.message_id
 WHERE
 -- include: message_filters
-ORDER BY holding.rank DESC, holding.message_id DESC LIMIT $10
+ORDER BY holding.rank DESC, holding.message_id DESC LIMIT $11
 
 -- name: find_by_words_in_few_around
 -- The same for filters that leave few messages, and words that stand around many.
 WITH holding AS MATERIALIZED (
-    SELECT m.id, ts_rank(c.lexemes, $12::text::tsquery) AS rank
+    SELECT m.id, ts_rank(c.lexemes, $13::text::tsquery) AS rank
     FROM message_context c
     JOIN messages m ON m.id = c.message_id JOIN message_state s ON s.message_id = c.message_id
-    WHERE c.lexemes @@ $11::text::tsquery AND
+    WHERE c.lexemes @@ $12::text::tsquery AND
 -- include: message_filters
 )
-SELECT id FROM holding ORDER BY rank DESC, id DESC LIMIT $10
+SELECT id FROM holding ORDER BY rank DESC, id DESC LIMIT $11
 
 -- name: find_by_common_words_around
 -- The same for words that stand around very many messages.
 SELECT m.id FROM message_context c
 JOIN messages m ON m.id = c.message_id JOIN message_state s ON s.message_id = c.message_id
-WHERE c.lexemes @@ $11::text::tsquery AND
+WHERE c.lexemes @@ $12::text::tsquery AND
 -- include: message_filters
-ORDER BY m.id DESC LIMIT $10
+ORDER BY m.id DESC LIMIT $11
 
 -- name: find_newest_from
 -- The id from which on the newest so many messages would lie if ids were evenly spread; $1 is their share.
@@ -101,26 +101,26 @@ SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('ena
 -- The newest active memories, and the newest summaries, that match the filters and hold a word that was
 -- chosen, and some more given by id. For each, how often it holds which word asked for, and its length.
 WITH asked AS MATERIALIZED (
-    SELECT word, position FROM unnest($10::text[]::tsquery[]) WITH ORDINALITY AS a (word, position)
+    SELECT word, position FROM unnest($11::text[]::tsquery[]) WITH ORDINALITY AS a (word, position)
 ), told AS MATERIALIZED (
-    (SELECT m.id FROM memories m WHERE m.lexemes @@ $8::text::tsquery AND
+    (SELECT m.id FROM memories m WHERE m.lexemes @@ $9::text::tsquery AND
 -- include: memory_filters
-    ORDER BY m.id DESC LIMIT $7)
-    UNION SELECT unnest($9::bigint[])
+    ORDER BY m.id DESC LIMIT $8)
+    UNION SELECT unnest($10::bigint[])
 ), summed AS MATERIALIZED (
-    (SELECT t.id FROM tag_summaries t WHERE t.lexemes @@ $8::text::tsquery AND
+    (SELECT t.id FROM tag_summaries t WHERE t.lexemes @@ $9::text::tsquery AND
 -- include: summary_filters
-    ORDER BY t.id DESC LIMIT $7)
-    UNION SELECT unnest($9::bigint[])
+    ORDER BY t.id DESC LIMIT $8)
+    UNION SELECT unnest($10::bigint[])
 )
 SELECT m.id, false AS summary, m.lexeme_count AS length, held.position, held.count
 FROM memories m CROSS JOIN LATERAL (
-    SELECT a.position, width_bucket(ts_rank('{1,1,1,1}', m.lexemes, a.word)::float8, $11::float8[]) AS count
+    SELECT a.position, width_bucket(ts_rank('{1,1,1,1}', m.lexemes, a.word)::float8, $12::float8[]) AS count
     FROM asked a WHERE m.lexemes @@ a.word OFFSET 0) AS held
 WHERE m.id = ANY (ARRAY(SELECT id FROM told))
 UNION ALL
 SELECT t.id, true, t.lexeme_count, held.position, held.count
 FROM tag_summaries t CROSS JOIN LATERAL (
-    SELECT a.position, width_bucket(ts_rank('{1,1,1,1}', t.lexemes, a.word)::float8, $11::float8[]) AS count
+    SELECT a.position, width_bucket(ts_rank('{1,1,1,1}', t.lexemes, a.word)::float8, $12::float8[]) AS count
     FROM asked a WHERE t.lexemes @@ a.word OFFSET 0) AS held
 WHERE t.id = ANY (ARRAY(SELECT id FROM summed))

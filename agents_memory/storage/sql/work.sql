@@ -1,22 +1,36 @@
 -- name: claim_work
--- Takes the oldest due rows of one stage for this term; attempts are counted now, not at the end.
+-- Takes the oldest due rows of one stage for this term; attempts are counted now, not at the end. A row without an
+-- item when nothing is due, and no row at all when the term is over.
+WITH term AS MATERIALIZED (SELECT epoch FROM leader WHERE epoch = $3 FOR SHARE), taken AS (
 UPDATE work SET attempts = attempts + 1, claimed_epoch = $3
 WHERE (item_id, stage) IN (
     SELECT item_id, stage FROM work
-    WHERE stage = $1 AND parked_reason IS NULL AND run_after <= now()
+    WHERE EXISTS (SELECT FROM term) AND stage = $1 AND parked_reason IS NULL AND run_after <= now()
       AND (claimed_epoch IS NULL OR claimed_epoch <> $3)
     ORDER BY run_after, item_id
     LIMIT $2
     FOR UPDATE SKIP LOCKED)
-RETURNING item_id, attempts
+RETURNING item_id, attempts)
+SELECT taken.item_id, taken.attempts FROM term LEFT JOIN taken ON true
+
+-- name: list_due_stages
+-- Those of some stages that have rows which a term may take, and whether it leads still.
+SELECT epoch = $1 AS leads, ARRAY(
+    SELECT s.stage FROM unnest($2::text[]) AS s (stage)
+    WHERE EXISTS (SELECT FROM work w WHERE w.stage = s.stage AND w.parked_reason IS NULL
+        AND w.run_after <= now() AND (w.claimed_epoch IS NULL OR w.claimed_epoch <> $1))) AS due
+FROM leader
 
 -- name: queue_work
--- Work for an item; an earlier request for the same stage stays as it is.
-INSERT INTO work (item_id, stage) VALUES ($1, $2) ON CONFLICT DO NOTHING
+-- Work for some items; an earlier request for the same stage stays as it is.
+INSERT INTO work (item_id, stage) SELECT unnest($1::bigint[]), $2 ON CONFLICT DO NOTHING
 
 -- name: settle_work
--- The stage is done for this item.
-DELETE FROM work WHERE item_id = $1 AND stage = $2
+-- A stage ($1) is done for some items, and those of them that go on ($3) wait for the stages after it ($4).
+WITH settled AS (DELETE FROM work WHERE stage = $1 AND item_id = ANY ($2::bigint[]))
+INSERT INTO work (item_id, stage)
+SELECT item_id, stage FROM unnest($3::bigint[]) AS item_id, unnest($4::text[]) AS stage
+ON CONFLICT DO NOTHING
 
 -- name: defer_work
 -- The stage failed and is tried again later.

@@ -38,7 +38,11 @@ def tool(app: App) -> Tool:
         context: Context,
         short_term_days: Annotated[
             Count | None,
-            Field(ge=1, le=30, description=f"Days of recent turns, 1 to 30. Default {usual}."),
+            Field(
+                ge=1,
+                le=30,
+                description="Days of recent turns, 1 to 30. Default: the set-up's, mostly 3.",
+            ),
         ] = None,
         agent_platform_filter: Annotated[
             bool,

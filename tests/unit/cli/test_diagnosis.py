@@ -202,6 +202,19 @@ async def test_a_memory_that_was_never_made_is_not_made(tmp_path: Path) -> None:
     assert not missing.exists()
 
 
+async def test_a_folder_that_cannot_be_made_is_explained_wherever_the_database_is(
+    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A home on a mount that may only be read: nothing could wait there either."""
+    monkeypatch.setattr("os.access", lambda path, mode: path != tmp_path)
+    missing = str(tmp_path / "nowhere" / "at" / "all")
+    for where in ({}, {"DATABASE_URL": pool.url("memory_hot")}):
+        check = (await examined(tmp_path, MEMORY_DATA_DIR=missing, **where))["data_directory"]
+        assert check.outcome is Outcome.FAILED
+        assert check.detail == f"{missing} cannot be made, as {tmp_path} cannot be written to"
+        assert "MEMORY_DATA_DIR" in str(check.fix)
+
+
 async def test_a_server_that_is_away_is_explained(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents_memory.clients import json_text
-from agents_memory.clients.json_text import NotJson
+from agents_memory.clients import json_text, json_tree
+from agents_memory.clients.json_tree import NotJson
 
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 VALUES = st.recursive(
@@ -84,6 +84,46 @@ def test_an_item_is_taken_out_of_an_array(
     assert left == items[:at] + items[at + 1 :]
 
 
+@given(DOCUMENTS, st.lists(KEYS, min_size=1, max_size=3), VALUES, st.sampled_from([None, 2]))
+def test_strict_text_is_changed_as_commented_text_is(
+    document: Any, path: list[str], value: Any, indent: int | None
+) -> None:
+    """Byte for byte, whether the standard library reads what is beside the way or we do."""
+
+    def outcome() -> list[str]:
+        text = json.dumps(document, indent=indent)
+        try:
+            changed = json_text.with_value(text, path, value)
+            return [changed, json_text.without(changed, path), json_text.without(text, path)]
+        except NotJson as refusal:
+            return [str(refusal)]
+
+    quickly = outcome()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_tree, "_strict", lambda text, at: None)
+        assert outcome() == quickly
+
+
+def test_of_strict_text_only_the_way_to_the_member_is_walked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A client keeps megabytes beside its servers."""
+    walked: list[int] = []
+    walk = json_tree._object
+
+    def counted(text: str, at: int, *others: Any) -> Any:
+        walked.append(at)
+        return walk(text, at, *others)
+
+    monkeypatch.setattr(json_tree, "_object", counted)
+    projects = {f"/p{n}": {"history": [{"display": 'a "b" {'}] * 9} for n in range(99)}
+    text = json.dumps({"projects": projects, "mcpServers": {"other": {"a": {"b": 1}}}}, indent=2)
+    changed = json_text.with_value(text, ["mcpServers", "memory"], {"command": "y"})
+    assert json_text.read(changed)["mcpServers"]["memory"] == {"command": "y"}
+    assert json_text.without(changed, ["mcpServers", "memory"]) == text
+    assert len(walked) == 4
+
+
 @given(st.text(max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
@@ -123,7 +163,11 @@ def test_a_byte_order_mark_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{", '{"a" 1}', "[1,,2]", '{"a": nope}', "{} {}", "[" * 500, '{"a": 1, "a": 2}', "'a'"]
+    "text",
+    [
+        *("{", '{"a" 1}', "[1,,2]", '{"a": nope}', "{} {}", "'a'", '{"a": 01}', '{"a": "\t"}'),
+        *('{"a": 1, "a": 2}', '{"x": {"a": 1, "a": 2}}', "[" * 500, "[" * 5000 + "]" * 5000),
+    ],
 )
 def test_what_is_no_json_is_refused(text: str) -> None:
     with pytest.raises(NotJson, match="line 1"):

@@ -1,50 +1,24 @@
-"""Work side by side: as much at a time as is wanted, and less after something took too long."""
-
-import asyncio
+"""As many side by side as is wanted, and fewer after something took too long."""
 
 import pytest
 
 from cold.lanes import Lanes
 
 
-async def test_as_many_at_a_time_as_there_are_lanes_and_results_in_order() -> None:
-    now, most = 0, 0
-
-    async def work(item: int) -> int:
-        nonlocal now, most
-        now += 1
-        most = max(most, now)
-        for _ in range(10 - item):
-            await asyncio.sleep(0)
-        now -= 1
-        return item * item
-
-    assert await Lanes(3).each(work, range(10)) == [n * n for n in range(10)]
-    assert most == 3
-    assert await Lanes(3).each(work, []) == []
-
-
-async def test_the_first_exception_is_raised_and_ends_the_others() -> None:
-    running: set[int] = set()
-
-    async def work(item: int) -> None:
-        if item == 1:
-            raise ValueError(item)
-        running.add(item)
-        try:
-            await asyncio.Event().wait()
-        finally:
-            running.remove(item)
-
-    with pytest.raises(ValueError, match="1"):
-        await Lanes(2).each(work, range(4))
-    assert running == set()
-
-
-def test_fewer_after_one_that_took_too_long_and_slowly_more_again() -> None:
-    lanes = Lanes(4)
-    opened = []
-    for too_slow in (True, True, True, False, False, False, False):
-        lanes.note(too_slow=too_slow)
-        opened.append(lanes.open)
-    assert opened == [2, 1, 1, 2, 3, 4, 4]
+@pytest.mark.parametrize(
+    ("too_slow", "opened"),
+    [
+        ([True, True, True], [2, 1, 1]),
+        ([True, False, False, False, False, False], [2, 2, 3, 3, 3, 4]),
+        ([True, True, False, False, True, False], [2, 1, 2, 2, 1, 2]),
+        ([False] * 5, [4] * 5),
+    ],
+)
+def test_half_as_many_after_one_that_took_too_long_and_more_once_each_lane_had_an_answer(
+    too_slow: list[bool], opened: list[int]
+) -> None:
+    lanes, found = Lanes(4), []
+    for slow in too_slow:
+        lanes.note(too_slow=slow)
+        found.append(lanes.open)
+    assert found == opened

@@ -2,11 +2,12 @@
 
 import pytest
 
-from agents_memory.domain.digesting import READ_CHARS, UNIT_CHARS, Unit, key_units, units
+from agents_memory.domain.digesting import READ_CHARS, UNIT_CHARS, fragments, key_units, units
+from agents_memory.domain.joining import Unit
 
 
 def statements(text: str) -> list[str]:
-    return [unit.statement for unit in units(text)]
+    return [unit.statement for unit in fragments(text)]
 
 
 def test_sentences_end_where_a_reader_ends_them() -> None:

@@ -116,6 +116,22 @@ def test_a_run_is_asked_for_by_its_pairs_and_kept_with_its_characters() -> None:
     assert analyse("生日快乐").length == 3
 
 
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        ("Wo feiern wir das chinesische Neujahr?", ("feiern", "chinesisch", "neujahr")),
+        ("Où nous fêtons nos anniversaires", ("feton", "anniversair")),
+        ("我们在哪里过年？", ("里过", "过年")),
+        ("Wir haben es noch", ("wir", "haben", "es", "noch")),
+    ],
+)
+def test_a_query_looks_for_no_pronouns_unless_it_has_nothing_else(
+    query: str, terms: tuple[str, ...]
+) -> None:
+    """F30: else what shares a mere *wir* would stand before what answers."""
+    assert query_terms(query) == terms
+
+
 def test_particles_do_not_hide_a_hangul_stem_and_nothing_counts_twice() -> None:
     assert analyse("물을").terms == {"물을": 1, "물": 1}
     assert query_terms("데이터") == ("데이터", "데이", "이터")

@@ -118,6 +118,59 @@ def test_below_a_folder_that_is_new_everything_is_found(tmp_path: Path) -> None:
     assert finder.take_entered() == set()
 
 
+def settled(root: Path) -> None:
+    """Nothing in these folders changed lately."""
+    for folder in [root, *(path for path in root.rglob("*") if path.is_dir())]:
+        os.utime(folder, (1, 1))
+
+
+def test_what_is_new_is_found_without_looking_into_folders_that_did_not_change(
+    tmp_path: Path,
+) -> None:
+    make(tmp_path, "a/1.jsonl", "a/1/subagents/agent-x.jsonl", "b/2.jsonl", "c/3.jsonl")
+    settled(tmp_path)
+    finder = Finder(tmp_path, CLIENT)
+    finder.find()
+    finder.take_entered()
+    assert not finder.has_new()
+    assert finder.find_new() == []
+    make(tmp_path, "b/4.jsonl", "d/5.jsonl", "d/5/subagents/agent-y.jsonl")
+    (tmp_path / "c" / "3.jsonl").unlink()
+    assert finder.has_new()
+    assert {one.path for one in finder.find_new()} == {
+        *("b/2.jsonl", "b/4.jsonl", "d/5.jsonl", "d/5/subagents/agent-y.jsonl")
+    }
+    assert finder.take_entered() == {"", "b", "c", "d", "d/5", "d/5/subagents"}
+    settled(tmp_path)
+    finder.find_new()
+    assert not finder.has_new()
+
+
+def test_a_folder_that_changed_a_moment_ago_may_change_again_at_the_same_time(
+    tmp_path: Path,
+) -> None:
+    """Two files that came within one tick of the file system's clock."""
+    make(tmp_path, "a/1.jsonl")
+    finder = Finder(tmp_path, CLIENT)
+    finder.find()
+    before = (tmp_path / "a").stat().st_mtime_ns
+    make(tmp_path, "a/2.jsonl")
+    os.utime(tmp_path / "a", ns=(before, before))
+    assert {one.path for one in finder.find_new()} == {"a/1.jsonl", "a/2.jsonl"}
+
+
+def test_a_folder_that_is_gone_or_a_root_that_never_was_is_nothing_new(tmp_path: Path) -> None:
+    make(tmp_path, "a/b/1.jsonl")
+    settled(tmp_path)
+    finder, nowhere = Finder(tmp_path, CLIENT), Finder(tmp_path / "nowhere", CLIENT)
+    finder.find()
+    nowhere.find()
+    (tmp_path / "a" / "b" / "1.jsonl").unlink()
+    (tmp_path / "a" / "b").rmdir()
+    assert finder.find_new() == []
+    assert not nowhere.has_new()
+
+
 def test_single_paths_that_are_links_pipes_or_not_entered_are_left_alone(tmp_path: Path) -> None:
     root, outside = tmp_path / "root", tmp_path / "outside"
     make(root, "a/1.jsonl", "log/rollout-2026-11-20T08-00-00-x.jsonl")

@@ -72,11 +72,13 @@ class Place:
         self.heard.append(await self.follower.look(self.keep, self.beat, told))
         return texts(self.kept[before:])
 
-    async def glance(self, *told: str, after: float = 0.2, live: bool = True) -> list[str]:
+    async def glance(
+        self, *told: str, after: float = 0.2, live: bool = True, new: bool = False
+    ) -> list[str]:
         """What is kept of a glance, `after` seconds later."""
         self.clock.advance(after)
         before = len(self.kept)
-        await self.follower.glance(self.keep, self.beat, told, live=live)
+        await self.follower.glance(self.keep, self.beat, told, live=live, new=new)
         return texts(self.kept[before:])
 
 
@@ -172,6 +174,22 @@ async def test_a_glance_follows_who_speaks_now_and_leaves_new_sessions_to_the_ne
     place.say("Elsewhere.", session="two")
     assert await place.glance() == ["Two."]
     assert await place.look() == ["Elsewhere."]
+
+
+async def test_a_glance_at_what_is_new_finds_new_sessions_and_goes_on_with_them(
+    place: Place,
+) -> None:
+    """F74: where the system tells nothing, before everything is looked through again."""
+    place.say("Before.", session="zero")
+    place.follower.begin()
+    await place.look()
+    place.say("First words.", session="two")
+    assert place.follower.has_new()
+    assert await place.glance(new=True) == ["First words."]
+    assert place.beats[-1] == ["two"]
+    place.say("And more.", session="two")
+    assert await place.glance() == ["And more."]
+    assert await place.look() == []
 
 
 async def test_a_glance_keeps_an_ended_answer_once_nothing_is_added_for_a_moment(
@@ -388,7 +406,21 @@ async def test_damaged_lines_are_counted_in_the_log_without_their_words(place: P
         await place.look()
     [skipped] = [line for line in lines if line["event"] is Action.CAPTURE_SKIPPED]
     assert (skipped["log_level"], skipped["tool"], skipped["broken"]) == ("warning", 1, 1)
+    assert skipped["where"] == ["one.jsonl"]
     assert "secret words" not in str(lines)
+
+
+async def test_a_file_in_another_encoding_is_named_with_what_to_do(place: Place) -> None:
+    """Converted by an editor: nothing of it is taken in, and the others go on."""
+    place.follower.begin()
+    line = jsonl(place.write.typed("In UTF-16."))
+    place.append("bad", line.decode().encode("utf-16"))
+    place.say("Goes on.", session="two")
+    with capture_logs() as lines:
+        assert await place.look() == ["Goes on."]
+        assert await place.look(after=60) == []
+    [told] = [line for line in lines if line["event"] is Action.CAPTURE_SKIPPED]
+    assert (told["path"], told["reason"]) == ("bad.jsonl", "it is UTF-16; convert it to UTF-8")
 
 
 async def test_a_last_line_without_its_end_is_waited_for(place: Place) -> None:

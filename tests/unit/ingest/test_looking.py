@@ -333,6 +333,25 @@ async def test_without_a_watch_it_looks_by_itself_and_says_so_once(room: Room, n
     assert "sysctl" in polling["reason"] or number == errno.ENOSYS
 
 
+async def test_without_a_watch_a_new_session_is_found_before_all_is_looked_through_again(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F74: folders tell that something came into them, at less cost than all files."""
+    monkeypatch.setattr(module, "LOOK_S", HOUR_S)
+    monkeypatch.setattr(module, "NEW_S", 0.0)
+    room.ears.refuses = [OSError(errno.EMFILE, "no more")]
+    room.say("Before.")
+    async with room.looked_at():
+        await room.until(lambda: room.polled != [])
+        await room.until(lambda: room.saved > 0)
+        room.say("In a new session.", session="two")
+        await room.hears("In a new session.")
+        room.say("And in a new project.", session="three", folder="new")
+        await room.hears("In a new session.", "And in a new project.")
+        room.say("Which goes on.", session="three", folder="new")
+        await room.hears("In a new session.", "And in a new project.", "Which goes on.")
+
+
 async def test_where_the_watches_do_not_suffice_it_looks_by_itself(room: Room) -> None:
     """In the middle of all its folders the limit is reached."""
     room.ears.full = [OSError(errno.ENOSPC, "no more")]

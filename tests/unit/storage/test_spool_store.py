@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
@@ -13,7 +14,7 @@ from uuid import UUID
 import pytest
 
 from agents_memory.domain.messages import Accepted
-from agents_memory.storage.spool import store
+from agents_memory.storage.spool import segment, store
 from agents_memory.storage.spool.frames import scan
 from agents_memory.storage.spool.record import Waiting
 from agents_memory.storage.spool.store import Spool, SpoolFull, SpoolUnusable
@@ -291,6 +292,35 @@ def test_damage_is_kept_aside_once_however_often_a_drain_is_killed(make: Make) -
         assert path.exists()
     [aside] = make().census().aside
     assert aside.read_bytes() == data[first.start : first.end]
+
+
+def test_what_is_set_aside_is_there_once_and_whole_wherever_a_drain_is_killed(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A19: equal damage in two places, and a drain killed before and after each step of keeping."""
+    spool = make()
+    spool.append(waiting("one"))
+    spool.close()
+    [path] = spool.folder.glob("*.spool")
+    data = path.read_bytes()
+    path.write_bytes(b"half" + data + b"half")
+
+    def killed(*_: object, **__: object) -> None:
+        raise OSError("killed")
+
+    for place, step in [(os, "fsync"), (os, "replace"), (segment, "sync_folder"), (None, "")] * 2:
+        drained = make()
+        with drained.drain() as entries, monkeypatch.context() as patch, suppress(OSError):
+            assert entries is not None
+            if place is not None:
+                patch.setattr(place, step, killed)
+            for entry in entries:
+                if entry.waiting is None:
+                    # And not settled, since then it was killed.
+                    entry.segment.set_aside(entry.piece)
+        drained.close()
+    [aside] = make().census().aside
+    assert aside.read_bytes() == b"halfhalf"
 
 
 def test_the_census_counts_what_living_writers_hold(make: Make) -> None:

@@ -50,6 +50,20 @@ def test_one_server_serves_every_role(tmp_path: Path) -> None:
     assert isinstance(backend._backend, OpenAICompatible)
 
 
+def test_all_that_ask_one_provider_take_turns(tmp_path: Path) -> None:
+    models: Any = opened(
+        tmp_path,
+        LOCAL_LLM_BASE_URL=SERVER,
+        LOCAL_LLM_MODEL="a",
+        VERIFY_MODEL="b",
+        LLM_CONCURRENCY="3",
+    )
+    [turns] = {model._turns for model in models.values()}
+    assert turns._free == 3
+    alone: Any = opened(tmp_path, LOCAL_LLM_MODEL_PATH="/models/a.gguf", LLM_CONCURRENCY="3")
+    assert alone[Role.TAGGER]._turns._free == 1
+
+
 def test_one_file_serves_every_role(tmp_path: Path) -> None:
     models = opened(tmp_path, LOCAL_LLM_MODEL_PATH="/models/qwen3-4b.gguf")
     backend: Any = models[Role.TAGGER]

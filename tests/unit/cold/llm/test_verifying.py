@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
-from cold.llm.port import UNTRIED, Failure, Role, Turn, Why
+from cold.llm import tagging
+from cold.llm.blaming import SILENT
+from cold.llm.port import Away, Failure, Role, Turn, Why
 from cold.llm.schemas import canonical
 from cold.llm.summarising import Summed
 from cold.llm.verifying import MAX_CLAIMS, Checked, Claim, Verdict, Verified, Verifying, question
-from tests.fixtures.language_model import ScriptedModel, failing, summed, verified
+from tests.fixtures.language_model import ScriptedModel, failing, filed, summed, verified
 
 ASKED = [Turn("system", "Sum up."), Turn("user", "[1] Kafka goes. [2] Graz.", source=True)]
 SHOWN = {1: "Kafka\ngoes.", 2: "I live in Graz.", 3: "Nobody names me."}
@@ -82,19 +84,21 @@ async def test_without_statements_nobody_is_asked() -> None:
     assert roles(scripted.asked) == ["cluster"]
 
 
-@pytest.mark.parametrize("why", sorted(UNTRIED))
+@pytest.mark.parametrize("why", sorted(SILENT))
 async def test_while_the_verifier_is_away_the_answer_waits_and_is_not_asked_for_again(
     why: Why,
 ) -> None:
     """G2: what was paid for once is not paid for at every look."""
-    scripted = model(failing(why), failing(why), verified(Verdict.SUPPORTED, Verdict.SUPPORTED))
+    scripted = model(failing(why), verified(Verdict.SUPPORTED, Verdict.SUPPORTED))
+    scripted.trial = failing(why)
     asking = Verifying(scripted)
-    for _ in range(2):
-        failure = await look(asking)
-        assert isinstance(failure, Failure)
-        assert failure.why is why
+    failure = await look(asking)
+    assert isinstance(failure, Away)
+    assert failure.why is why
+    scripted.trial = filed()
     assert isinstance(await look(asking), Checked)
-    assert roles(scripted.asked) == ["cluster", "verify", "verify", "verify"]
+    asked = [prompt for prompt in scripted.asked if prompt != tagging.trial()]
+    assert roles(asked) == ["cluster", "verify", "verify"]
 
 
 async def test_an_answer_waits_for_its_own_question_only() -> None:
