@@ -40,11 +40,18 @@ class Case:
     secrets: tuple[str, ...] = ()
 
     def leaks(self, redacted: str) -> bool:
-        """Whether a secret, or any stretch of WINDOW characters of one, is in `redacted`."""
+        """Whether a secret, or any stretch of WINDOW characters of one, is in `redacted`.
+
+        A stretch that the text has outside of its secrets, too, is no secret.
+        """
+        around = self.text
+        for secret in sorted(self.secrets, key=len, reverse=True):
+            around = around.replace(secret, "\0")
         return any(
-            secret[start : start + WINDOW] in redacted
+            stretch in redacted and stretch not in around
             for secret in self.secrets
             for start in range(max(1, len(secret) - WINDOW + 1))
+            for stretch in (secret[start : start + WINDOW],)
         )
 
 

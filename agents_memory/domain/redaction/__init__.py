@@ -1,26 +1,34 @@
 """Secrets are replaced by rules before anything is written: database, spool, embedder.
 
-What is replaced, each by `[redacted:<kind>]`:
+What is replaced, each by `[redacted:<kind>]`, and by which module:
 
-* `<private>…</private>`, whatever stands in it; without an end tag, everything to the end
-* private key blocks, also cut off ones
-* tokens that can be told by their form (AWS, GitHub, OpenAI, JWT, nostr…)
-* passwords inside URLs and connection strings; the user and the host stay
-* credentials in `Authorization` headers and after `Bearer`
-* values given to a name that means a secret (`password=…`, `"api_key": "…"`, `密码：…`), if the
-  value looks like one
+* `<private>…</private>`, whatever stands in it; without an end tag, everything to the end (blocks)
+* private key blocks, also cut off ones (blocks)
+* tokens that can be told by their form: AWS, GitHub, OpenAI, JWT, nostr… (tokens)
+* passwords inside URLs and connection strings, credentials in headers and after `-u` (places)
+* values given to a name that means a secret, if they look like one: `password=…`, `密码：…`
+  (assignments, which asks `given`)
+* what commands take as a password or a key, or read from their input (commands)
+* lines and settings of ~/.netrc, ~/.pgpass, Redis, wireless networks, routers… (files)
+* arguments of calls that sign in, sign or encipher, rows of SQL, fields filled in (calls)
+* parameters of URLs, webhooks, cookies, fields of key files, seeds of one-time passwords (queries)
+* what a sentence says to be a password, an old and a new one too, in 30 languages (spoken)
+* secrets apart from their name: in a field, on the next line, in an answer (apart), below the
+  title of a column (tables)
+* cards, pins, recovery codes, application passwords, the phrases of wallets (labelled)
 
-What stays: the words themselves, references to where a secret is kept (`$PASSWORD`,
-`os.environ["X"]`, `process.env.X`), code, type names, placeholders and documentation keys.
+What stays: the words themselves; references to where a secret is kept (`$PASSWORD`,
+`os.environ["X"]`, `process.env.X`); code, type names, placeholders; hashes, ids, paths; the keys
+that manuals and standards publish (published).
 
 Boundaries are ASCII on purpose: `\\b` sees none between a token and a Chinese character. Every
 pattern either succeeds or gives up after a bounded number of characters, so time is linear.
 Most texts hold nothing like a secret. Each rule has a cheap condition that a word of each of its
-finds meets, and is left out where no word does.
+finds meets, and is left out where no word does; so do patterns begin with a letter or a class,
+which a search skips to (sought).
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -31,6 +39,7 @@ from agents_memory.domain.redaction import (
     blocks,
     calls,
     commands,
+    files,
     labelled,
     places,
     queries,
@@ -40,52 +49,58 @@ from agents_memory.domain.redaction import (
     veiled,
 )
 from agents_memory.domain.redaction.marks import lower, without_marks
+from agents_memory.domain.redaction.rules import Rule
+from agents_memory.domain.redaction.sought import by_letter
 
 _ROUNDS = 8
 """Replacing one secret may lay bare another; a mark never does, so the rounds stay few."""
 
-_Rule = tuple[Callable[[str, str], bool], Callable[[str, dict[str, int]], str]]
-_RULES: tuple[_Rule, ...] = (
-    (blocks.may_hold_private, blocks.replace_private),
-    (blocks.may_hold_keys, blocks.replace_keys),
-    (tokens.may_hold_tokens, tokens.replace_tokens),
-    (places.may_hold_url_passwords, places.replace_url_passwords),
-    (places.may_hold_credentials, places.replace_credentials),
-    (assignments.may_hold_assignments, assignments.replace_assigned),
-    (commands.may_hold_commands, commands.replace_commands),
-    (calls.may_hold_calls, calls.replace_calls),
-    (queries.may_hold_queries, queries.replace_queries),
-    (spoken.may_hold_spoken, spoken.replace_spoken),
-    (apart.may_hold_apart, apart.replace_apart),
-    (tables.may_hold_tables, tables.replace_tables),
-    (labelled.may_hold_labelled, labelled.replace_labelled),
+_RULES: tuple[Rule, ...] = (
+    *blocks.RULES,
+    tokens.RULE,
+    *places.RULES,
+    assignments.RULE,
+    *commands.RULES,
+    *files.RULES,
+    calls.RULE,
+    *queries.RULES,
+    spoken.RULE,
+    apart.RULE,
+    tables.RULE,
+    *labelled.RULES,
 )
-"""Condition (of a word, and of it in lower case) and rule, in the order they are applied."""
+"""In the order they are applied."""
+
+_TOKENS = 1 << _RULES.index(tokens.RULE)
+_SPOKEN = 1 << _RULES.index(spoken.RULE)
+# Of a word that rules may take for a value, whatever names it.
+_VALUE = 1 << len(_RULES)
+# Rules whose condition may hold of what a mark joins or parts, though of no word before.
+_MERGED = _TOKENS | 1 << _RULES.index(places.URL_PASSWORDS)
 
 
-_MERGED = sum(
-    1 << at
-    for at, (_, replace) in enumerate(_RULES)
-    if replace in (tokens.replace_tokens, places.replace_url_passwords)
-)
-"""Rules whose condition may hold of what a mark joins or parts, though of no word before."""
+_NARROW = tuple((1 << at, rule.narrow) for at, rule in enumerate(_RULES) if rule.narrow)
+
+
+def _hinted() -> dict[str, int]:
+    """What a word may have, and the rules that it is a hint of, one bit each."""
+    hinted: dict[str, int] = {}
+    for at, rule in enumerate(_RULES):
+        for hint in rule.hints:
+            hinted[hint] = hinted.get(hint, 0) | 1 << at
+    return hinted
+
+
+_HINTED = _hinted()
 
 
 def _any_hint() -> re.Pattern[str]:
-    """Matches in the lower case of each word that meets the condition of a rule but tokens'."""
-    hints = {
-        *(blocks.HINTS + places.HINTS + assignments.HINTS),
-        *(commands.HINTS + calls.HINTS + queries.HINTS + spoken.HINTS + labelled.HINTS),
-    }
+    hints = _HINTED.keys()
     shortest = (hint for hint in hints if not any(other in hint for other in hints - {hint}))
-    return re.compile("|".join(map(re.escape, sorted(shortest))))
+    return re.compile(by_letter("|".join(map(re.escape, sorted(shortest)))))
 
 
 _ANY_HINT = _any_hint()
-_TOKENS = 1 << [replace for _, replace in _RULES].index(tokens.replace_tokens)
-_SPOKEN = 1 << [replace for _, replace in _RULES].index(spoken.replace_spoken)
-# Of a word that rules may take for a value, whatever names it.
-_VALUE = 1 << len(_RULES)
 _LARGE_CHARS = 10_000
 _KEPT_WORDS = 32_768
 _MAX_KEPT_CHARS = 32
@@ -100,10 +115,10 @@ class _Suspicions(dict[str, int]):
 
     def __missing__(self, word: str) -> int:
         lowered, found = lower(word), 0
-        if _ANY_HINT.search(lowered):
-            found = sum(may_hold(word, lowered) << at for at, (may_hold, _) in enumerate(_RULES))
-        elif len(word) >= tokens.SHORTEST and tokens.may_hold_tokens(word, lowered):
-            found = _TOKENS
+        if _ANY_HINT.search(beside_blanks := f" {lowered} "):
+            found = _rules_of(word, lowered, beside_blanks)
+        if len(word) >= tokens.SHORTEST and tokens.may_hold_tokens(word):
+            found |= _TOKENS
         if spoken.may_hold_value(lowered):
             found |= _VALUE
         if len(word) <= _MAX_KEPT_CHARS:
@@ -114,6 +129,16 @@ class _Suspicions(dict[str, int]):
 
 
 _SUSPICIONS = _Suspicions()
+
+
+def _rules_of(word: str, lowered: str, beside_blanks: str) -> int:
+    """The rules but tokens' whose condition the word meets, one bit each."""
+    hints = filter(beside_blanks.__contains__, _HINTED)
+    found = reduce(or_, map(_HINTED.__getitem__, hints), 0)
+    for rule, narrow in _NARROW:
+        if found & rule and not narrow(word, lowered):
+            found &= ~rule
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +177,9 @@ def _replaced(text: str, found: dict[str, int]) -> str:
     if not suspicions & _VALUE:
         suspicions &= ~_SPOKEN
     if suspicions & ~_VALUE:
-        for at, (_, replace) in enumerate(_RULES):
+        for at, rule in enumerate(_RULES):
             if suspicions >> at & 1:
-                before, text = text, replace(text, found)
+                before, text = text, rule.replace(text, found)
                 if text is not before:
                     suspicions |= _MERGED
     return text

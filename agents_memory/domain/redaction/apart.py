@@ -3,8 +3,11 @@
 import re
 from collections.abc import Iterator
 
-from agents_memory.domain.redaction.assignments import may_hold_assignments
+from agents_memory.domain.redaction.assignments import HINTS
 from agents_memory.domain.redaction.marks import in_mark, lower, put_marks
+from agents_memory.domain.redaction.names import PASSWORDS
+from agents_memory.domain.redaction.rules import Rule
+from agents_memory.domain.redaction.sought import Names, by_letter
 from agents_memory.domain.redaction.values import (
     STRONG,
     is_code_or_id,
@@ -13,18 +16,20 @@ from agents_memory.domain.redaction.values import (
     looks_random,
 )
 
-_PASSWORD = "password|passwort|passwd|passphrase|passcode|pwd|contraseña|kennwort|密码|パスワード"
-_NAME = rf"(?P<name>{_PASSWORD}|token|secret|credential|key)"
-_NAMED = re.compile(_NAME)
+_NAMES = f"{PASSWORDS}|passcode|pwd|token|secret|credential|key"
+_NAME = f"(?P<name>{_NAMES})"
+_NAMED = Names(_NAMES)
 _VALUE = r"(?P<value>[^\s\"'`<>|;,(){}\[\]\u3000-\uffef]{6,256}+)"
 _QUOTE = r"\\?[\"']?"
+_FIELDS = by_letter("keyname|keykey|name|key", not_behind="a-z")
 # What has to occur, and then where name and value stand.
 _FORMS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     (
         ("value",),
         re.compile(
-            rf"(?<![a-z])(?:key)?(?:name|key){_QUOTE}\s?[:=]\s?{_QUOTE}[\w.-]{{0,48}}?{_NAME}[\w.-]{{0,32}}"
-            rf"{_QUOTE}[ \t]?,?\s{{0,16}}(?:\"\w{{1,16}}\": ?\"[^\"\n]{{0,40}}\",\s{{0,16}}){{0,3}}{_QUOTE}value{_QUOTE}[ \t]?[:=][ \t]?{_QUOTE}{_VALUE}"
+            rf"(?:{_FIELDS}){_QUOTE}\s?[:=]\s?{_QUOTE}[\w.-]{{0,48}}?{_NAME}[\w.-]{{0,32}}{_QUOTE}"
+            r"[ \t]?,?\s{0,16}(?:\"\w{1,16}\": ?\"[^\"\n]{0,40}\",\s{0,16}){0,3}"
+            rf"{_QUOTE}value{_QUOTE}[ \t]?[:=][ \t]?{_QUOTE}{_VALUE}"
         ),
     ),
     # A block of YAML with one line.
@@ -38,7 +43,8 @@ _FORMS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     (
         ("value",),
         re.compile(
-            rf"value ?= ?['\"]{_VALUE}['\"][^\n]{{0,40}}?(?:name|key) ?= ?['\"][\w.-]{{0,48}}?{_NAME}"
+            rf"value ?= ?['\"]{_VALUE}['\"][^\n]{{0,40}}?"
+            rf"(?:name|key) ?= ?['\"][\w.-]{{0,48}}?{_NAME}"
         ),
     ),
     # Cells of a table.
@@ -52,7 +58,7 @@ _FORMS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     (
         ("use ", "with ", "enter ", "paste ", "take "),
         re.compile(
-            r" (?:(?<=use )|(?<=with )|(?<=enter )|(?<=paste )|(?<=take ))(?:the|this|my|our) "
+            rf"(?:{by_letter('use|with|enter|paste|take')}) (?:the|this|my|our) "
             r"(?:\w{2,12} )?"
             rf"{_NAME}[ \t][\"'`]?"
             r"(?P<value>[a-z0-9]{2,12}(?:-[a-z0-9]{1,12}){3,11})(?![\w-])"
@@ -63,6 +69,7 @@ _FORMS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
 _NEXT_LINE = re.compile(rf"[*_ \t]{{0,4}}\r?\n[ \t]{{0,4}}{_VALUE}[ \t]*(?:\r?\n|\Z)")
 _LINE_BEGINS = re.compile(r"(?:\A|\n)[#*_ \t-]{0,6}(?:\w{1,16}[ \t]){0,2}\Z")
 # What a command prints that was asked for it, and what a message or somebody answers.
+_PROMPT = re.compile(r"[$#❯%>][ \t]")
 _PRINTED = re.compile(
     r"(?m)^[ \t]{0,8}(?:[\w@:~/-]{0,40}[$#❯%>])[ \t][^\n]{0,160}?"
     rf"{_NAME}[^\n]{{0,80}}\n{_VALUE}[ \t]*(?:\n|\Z)"
@@ -86,10 +93,8 @@ _GROUPS = re.compile(r"(?=[A-Z-]{0,60}[0-9])(?!.*(?:X{3}|YOUR|HERE))[A-Z0-9]{2,1
 
 _HEX = re.compile("[0-9a-f]{32}")
 
-may_hold_apart = may_hold_assignments
 
-
-def replace_apart(text: str, found: dict[str, int]) -> str:
+def _replace_apart(text: str, found: dict[str, int]) -> str:
     """Replaces what a field, a cell, the next line or `as the password` says to be a secret."""
     return put_marks(text, _spans(text), found)
 
@@ -132,18 +137,21 @@ def _candidates(lowered: str) -> Iterator[tuple[int, int, str]]:
 
 def _below(lowered: str) -> Iterator[tuple[int, int, str]]:
     """Where values stand in the line below a name."""
-    for printed in _PRINTED.finditer(lowered):
+    for printed in _PRINTED.finditer(lowered) if _PROMPT.search(lowered) else ():
         yield *printed.span("value"), _asked(printed[0], printed["name"])
     for name in _NAMED.finditer(lowered):
         if in_mark(lowered, name.start()):
             continue
         line = _NEXT_LINE.match(lowered, name.end())
         if line and _LINE_BEGINS.search(lowered[max(0, name.start() - 48) : name.start()]):
-            yield *line.span("value"), name["name"]
+            yield *line.span("value"), name[1]
         for answer in _ANSWERS:
             if match := answer.match(lowered, name.end()):
-                yield *match.span("value"), _asked(name[0] + match[0], name["name"])
+                yield *match.span("value"), _asked(name[0] + match[0], name[1])
 
 
 def _asked(said: str, name: str) -> str:
     return "password" if "passw" in said or "credential" in said else name
+
+
+RULE = Rule(_replace_apart, HINTS)

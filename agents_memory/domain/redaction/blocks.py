@@ -4,18 +4,13 @@ import re
 from collections.abc import Iterator
 
 from agents_memory.domain.redaction.marks import put_marks
+from agents_memory.domain.redaction.rules import Rule
 
-HINTS = ("<", "private")
 _QUOTES = ("`", '"', "'")
 _PRIVATE_TAG = re.compile(r"<\s{0,4}(/?)\s{0,4}private\s{0,4}>", re.IGNORECASE)
 
 
-def may_hold_private(word: str, _: str) -> bool:
-    """Whether there can be a private block in a text with this word."""
-    return "<" in word
-
-
-def replace_private(text: str, found: dict[str, int]) -> str:
+def _replace_private(text: str, found: dict[str, int]) -> str:
     """Replaces `<private>…</private>`, whatever stands in it."""
     return put_marks(text, _private_spans(text), found)
 
@@ -50,12 +45,7 @@ _KEY_LINES = re.compile(
 )
 
 
-def may_hold_keys(_: str, lowered: str) -> bool:
-    """Whether there can be a private key in a text with this word."""
-    return "private" in lowered
-
-
-def replace_keys(text: str, found: dict[str, int]) -> str:
+def _replace_keys(text: str, found: dict[str, int]) -> str:
     """Replaces private key blocks, also cut off ones."""
     return put_marks(text, _key_spans(text), found)
 
@@ -74,3 +64,6 @@ def _key_spans(text: str) -> Iterator[tuple[int, int, str]]:
             continue
         done = end.end() if end and end.start() < limit else lines.end()
         yield begin.start(), done, "private_key"
+
+
+RULES = (Rule(_replace_private, ("<",)), Rule(_replace_keys, ("private",)))

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 
 from agents_memory.domain.redaction.marks import lower, put_marks
+from agents_memory.domain.redaction.rules import Rule
+from agents_memory.domain.redaction.sought import by_letter
 from agents_memory.domain.redaction.values import is_code_or_id, is_strong_key, is_strong_password
 
 # Who signs in takes a password, who signs or enciphers takes a key.
@@ -19,7 +21,11 @@ _CIPHER = (
     "|aes\\w{0,8}(?:\\.new)?|createcipheriv|secretkeyspec|hmac256|hmac512|signwith|setsigningkey"
     "|algoliasearch|twilio['\"]\\)|twilio|telebot|bot|openai|anthropic|client\\w{0,8}|stripe|setapikey|set_api_key"
 )
-_CALL = re.compile(rf"(?<![a-z0-9])(?:({_SIGN_IN})|({_CIPHER}))[ \t]?\(")
+_CALLS = by_letter(f"{_SIGN_IN}|{_CIPHER}", not_behind="a-z0-9")
+_CALL = re.compile(rf"(?:{_CALLS})[ \t]?\(")
+_IS_SIGN_IN = re.compile(rf"(?:{_SIGN_IN})[ \t]?\(")
+# What there is of it in one word.
+_CALL_IN_WORD = re.compile(rf"(?:{_CALLS}|auth(?=\Z))(?:[ \t]?\(|\Z)|\.tochararray\(")
 _ARGUMENT = re.compile(r"(?:\"([^\"\n\\]{6,256}+)\"|'([^'\n\\]{6,256}+)'|`([^`\n\\]{6,256}+)`)")
 _HEX = re.compile(r"(?:0x)?[0-9a-f]{40,128}|[0-9a-f]{32}")
 # An application's password at Google.
@@ -28,12 +34,14 @@ _APP = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
 _CHARACTERS = re.compile(r"[\"']([^\"'\n\\]{6,128}+)[\"']\.tochararray\(\)")
 # A field of a form that is filled in.
 _TYPED = re.compile(
-    r"passw[^\n()]{0,40}[\"']\)?(?:\)\.(?:send_?keys|fill|type|setvalue|set)\(|, ?)[\"']([^\"'\n\\]{6,64}+)"
+    r"passw[^\n()]{0,40}[\"']\)?(?:\)\.(?:send_?keys|fill|type|setvalue|set)\(|, ?)"
+    r"[\"']([^\"'\n\\]{6,64}+)"
 )
 _MOST_CHARS = 240
+_BRACKET = re.compile(r"[()\[\]{}]")
 # `INSERT INTO users (name, password) VALUES ('mara', '…')`
 _ROWS = re.compile(r"\(([^()]{0,200}?passw[^()]{0,200})\)\s{0,8}values\s{0,8}(?=\()")
-HINTS = (
+_HINTS = (
     *(
         "login",
         "auth",
@@ -54,19 +62,20 @@ HINTS = (
 )
 
 
-def may_hold_calls(word: str, lowered: str) -> bool:
-    """Whether the word can be of a call that takes a secret, or of a row with one."""
-    return ("(" in word or ")" in word) and any(map(lowered.__contains__, HINTS))
+def _may_be_called(_: str, lowered: str) -> bool:
+    row = "passw" in lowered and ("(" in lowered or ")" in lowered)
+    return row or _CALL_IN_WORD.search(lowered) is not None
 
 
-def replace_calls(text: str, found: dict[str, int]) -> str:
-    """Replaces arguments in quotes that look like secrets, where a call takes one."""
+def _replace_calls(text: str, found: dict[str, int]) -> str:
     if "(" not in text:
         return text
+    lowered = lower(text)
     typed = (
         (*match.span(1), "password")
-        for pattern in (_TYPED, _CHARACTERS)
-        for match in pattern.finditer(lower(text))
+        for hint, pattern in (("passw", _TYPED), (".tochararray()", _CHARACTERS))
+        if hint in lowered
+        for match in pattern.finditer(lowered)
         if is_strong_password(text[slice(*match.span(1))], beside=True)
     )
     return put_marks(text := put_marks(text, typed, found), _spans(text), found)
@@ -74,12 +83,18 @@ def replace_calls(text: str, found: dict[str, int]) -> str:
 
 def _spans(text: str) -> Iterator[tuple[int, int, str]]:
     lowered, done = lower(text), 0
-    starts = [(call.end(), call[1] is not None) for call in _CALL.finditer(lowered)]
+    starts = [
+        (call.end(), _IS_SIGN_IN.match(lowered, call.start()) is not None)
+        for call in _CALL.finditer(lowered)
+    ]
     if "values" in lowered:
         starts += [(row.end() + 1, True) for row in _ROWS.finditer(lowered)]
+    judged = {True: 0, False: 0}
     for start, password in sorted(starts):
         end = _closing(text, start)
-        for argument in _ARGUMENT.finditer(text, max(start, done), end):
+        # What stands in a call within a call was judged with the outer one.
+        begin, judged[password] = max(start, done, judged[password]), max(end, judged[password])
+        for argument in _ARGUMENT.finditer(text, begin, end):
             at = argument.lastindex or 0
             value = argument[at]
             if (not password and _HEX.fullmatch(value)) or _APP.fullmatch(value):
@@ -94,9 +109,12 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _closing(text: str, start: int) -> int:
     """Where the call that is open at `start` closes, or its line ends after a while."""
-    depth = 1
-    for at in range(start, min(len(text), start + _MOST_CHARS)):
-        depth += (text[at] in "([{") - (text[at] in ")]}")
+    depth, end = 1, min(len(text), start + _MOST_CHARS)
+    for bracket in _BRACKET.finditer(text, start, end):
+        depth += 1 if bracket[0] in "([{" else -1
         if not depth:
-            return at
-    return min(len(text), start + _MOST_CHARS)
+            return bracket.start()
+    return end
+
+
+RULE = Rule(_replace_calls, _HINTS, _may_be_called)

@@ -30,7 +30,8 @@ def lower(text: str) -> str:
 def put_marks(text: str, spans: Iterable[tuple[int, int, str]], found: dict[str, int]) -> str:
     """Put marks over (start, end, kind) spans, which come in order and do not overlap.
 
-    Keys that manuals publish stay. Counts the marks in `found`; without any, the result is `text` itself.
+    Keys that manuals publish stay. Counts the marks in `found`; without any, the result is `text`
+    itself.
     """
     parts: list[str] = []
     done = 0
@@ -41,21 +42,3 @@ def put_marks(text: str, spans: Iterable[tuple[int, int, str]], found: dict[str,
         done = end
         found[kind] = found.get(kind, 0) + 1
     return "".join((*parts, text[done:])) if parts else text
-
-
-def by_letter(alternatives: str) -> str:
-    """A pattern's alternatives, those with one first letter together, to be tried with it alone.
-
-    Their order is kept only among those; a letter that `?` or `*` follows is no first one.
-    """
-    groups: dict[str, list[str]] = {}
-    depth, start = 0, 0
-    for at, sign in enumerate(alternatives + "|"):
-        depth += (sign in "([") - (sign in ")]")
-        if sign == "|" and not depth:
-            one = alternatives[start:at]
-            begins = one[0] if one[0].isalnum() and one[1:2] not in ("?", "*", "{") else ""
-            groups.setdefault(begins, []).append(one.removeprefix(begins))
-            start = at + 1
-    plain = groups.pop("", [])
-    return "|".join([*plain, *(f"{letter}(?:{'|'.join(rest)})" for letter, rest in groups.items())])

@@ -3,6 +3,7 @@
 import re
 
 from agents_memory.domain.redaction.marks import MARK, lower, put_marks
+from agents_memory.domain.redaction.rules import Rule
 from agents_memory.domain.redaction.values import (
     is_placeholder,
     is_strong_key,
@@ -11,7 +12,6 @@ from agents_memory.domain.redaction.values import (
 )
 
 _CREDENTIAL_HINTS = ("authorization", "headervalue", "bearer", "-u", "-a", "@tcp(")
-HINTS = ("://", *_CREDENTIAL_HINTS)
 _URL_PASSWORD = re.compile(
     rf"://(?:{MARK}|[^\s:/@\"'<>`\[]){{0,128}}+:"
     r"([^\s\"'<>`@/]{1,256}+(?:@[^\s\"'<>`@/]{1,256}+(?=@))*"
@@ -19,14 +19,16 @@ _URL_PASSWORD = re.compile(
 )
 _AUTHORIZATION = re.compile(
     r"(?:authorization[\"'\\]{0,3}"
-    r"(?:(?:\s{0,4}[:=]\s{0,4}|[ \t]{1,4}(?=[\"'])|,[ \t])[\"'\\]{0,3}(?:bearer|basic|token|apikey|digest)"
+    r"(?:(?:\s{0,4}[:=]\s{0,4}|[ \t]{1,4}(?=[\"'])|,[ \t])[\"'\\]{0,3}"
+    r"(?:bearer|basic|token|apikey|digest)"
     r"|\s{0,4}[:=]\s{0,4}[\"'\\]{0,3}(?!new)[a-z][a-z0-9-]{2,15})[ \t]{1,4}"
     r"|headervalue\([\"'][a-z]{2,12}[\"'],[ \t]?[\"'])"
     r"([^\s\"'\\,;<>(]{8,}+)(?!\()"
 )
 _BEARER = re.compile(r"(?<![a-z])bearer[ \t]{1,4}([a-z0-9._~+/=-]{16,}+)")
 _USER_OPTION = re.compile(
-    r"(?<![a-z0-9-])(?:-u|-a|--user|--auth)[ =][\"']?[^\s:\"',]{1,64}+[:,](?!//)[\"']?([^\s\"']{4,}+)"
+    r"(?<![a-z0-9-])(?:-u|-a|--user|--auth)[ =][\"']?"
+    r"[^\s:\"',]{1,64}+[:,](?!//)[\"']?([^\s\"']{4,}+)"
 )
 
 
@@ -39,12 +41,11 @@ _HEX = re.compile("[0-9a-f]{32,64}")
 _URL_TOKEN = re.compile(r"(?i)://([a-z0-9_-]{20,255}+)@(?!\w{1,20}\.ingest|sentry)(?=[^\s@])")
 
 
-def may_hold_url_passwords(word: str, _: str) -> bool:
-    """Whether the word can be a URL with a password."""
-    return "://" in word and "@" in word
+def _may_have_a_user(word: str, _: str) -> bool:
+    return "@" in word
 
 
-def replace_url_passwords(text: str, found: dict[str, int]) -> str:
+def _replace_url_passwords(text: str, found: dict[str, int]) -> str:
     """Replaces passwords in URLs and connection strings; the user and the host stay."""
     spans = (
         (*match.span(1), "url_password")
@@ -60,12 +61,7 @@ def replace_url_passwords(text: str, found: dict[str, int]) -> str:
     return put_marks(text, users, found)
 
 
-def may_hold_credentials(_: str, lowered: str) -> bool:
-    """Whether the word can stand before credentials: in a header, or as `-u` or `--user`."""
-    return any(map(lowered.__contains__, _CREDENTIAL_HINTS))
-
-
-def replace_credentials(text: str, found: dict[str, int]) -> str:
+def _replace_credentials(text: str, found: dict[str, int]) -> str:
     """Replaces credentials in `Authorization` headers, after `Bearer`, and of curl's option."""
     lowered = lower(text)
     for pattern, hint, kind in (
@@ -96,3 +92,7 @@ def _line(text: str, match: re.Match[str]) -> tuple[int, int]:
 
 def _is_credential(value: str) -> bool:
     return looks_random(value) or is_strong_password(value, beside=False)
+
+
+URL_PASSWORDS = Rule(_replace_url_passwords, ("://",), _may_have_a_user)
+RULES = (URL_PASSWORDS, Rule(_replace_credentials, _CREDENTIAL_HINTS))

@@ -3,16 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from agents_memory.domain.redaction.marks import lower, put_marks
-from agents_memory.domain.redaction.values import (
-    is_given,
-    is_strong_key,
-    looks_random,
-)
+from agents_memory.domain.redaction.marks import put_marks
+from agents_memory.domain.redaction.rules import Place, Rule, rules_of
+from agents_memory.domain.redaction.values import is_given, is_strong_key, looks_random
 
-# Kind, what has to occur for it, and where the secret stands.
-_PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
-    (
+_PLACES = (
+    Place(
         "secret",
         (
             "sig=",
@@ -34,17 +30,17 @@ _PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
             re.IGNORECASE,
         ),
     ),
-    (
+    Place(
         "secret",
         ('auth"', 'auth\\"', "_auth="),
         re.compile(r'(?:\b_?auth\\?" ?: ?\\?"|:_auth ?= ?"?)([A-Za-z0-9+/]{16,}+={0,2})'),
     ),
-    (
+    Place(
         "secret",
         ('"username"',),
         re.compile(r'"username" ?: ?"[^"\n]{1,64}", ?"key" ?: ?"([A-Za-z0-9_-]{24,128}+)"'),
     ),
-    (
+    Place(
         "secret",
         ("jwt",),
         re.compile(
@@ -52,7 +48,7 @@ _PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         ),
     ),
     # The path of a webhook is its key.
-    (
+    Place(
         "webhook",
         ("office.com/webhook", "/bot/v2/hook/", "webhook/send?key=", "/webhooks/incoming"),
         re.compile(
@@ -60,7 +56,7 @@ _PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
             r"|/webhooks/incoming\w{0,12}/)([\w@/-]{30,250}+)"
         ),
     ),
-    (
+    Place(
         "cookie",
         ("sess", "connect.sid", "csrf", "xsrf", "remember_"),
         re.compile(
@@ -68,53 +64,40 @@ _PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
             r"|xsrf-token|remember_\w{1,24})=([\w.~%+/:-]{20,}+)"
         ),
     ),
-    (
+    Place(
         "secret",
         ("secret=", "totp", "2fa", "mfa", "setup key", "authenticator"),
         re.compile(
-            r"(?i)(?:otpauth://[^\s]{0,200}?secret=|(?<![a-z])(?:totp|2fa|mfa|otp|authenticator|setup key)[^\n]{0,40}?"
+            r"(?i)(?:otpauth://[^\s]{0,200}?secret=|(?<![a-z])"
+            r"(?:totp|2fa|mfa|otp|authenticator|setup key)[^\n]{0,40}?"
             r"(?:secret|seed|key|code)?[ :=(]{1,3}[\"'`]?)(?-i:([A-Z2-7]{16,64})(?![A-Za-z0-9]))"
         ),
     ),
-    ("password", ("wifi:",), re.compile(r"\bWIFI:[^\n]{0,100}?\bP:([^;\s]{5,63});")),
-    (
+    Place("password", ("wifi:",), re.compile(r"\bWIFI:[^\n]{0,100}?\bP:([^;\s]{5,63});")),
+    Place(
         "secret",
         ("kty",),
         re.compile(r'\\?"(?:d|p|q|dp|dq|qi|k)\\?" ?: ?\\?"([A-Za-z0-9_-]{24,2048}+)\\?"'),
     ),
 )
-HINTS = ("cookie", *(hint for _, hints, _ in _PLACES for hint in hints))
 _COOKIES = re.compile(r"(?i)(?<![\w-])(?:set-)?cookie[\"']?: ?[\"']?([^\n\"']{1,4096})")
 _COOKIE = re.compile(r"(?i)([\w.%-]{1,64})=([\w.~%+/=:-]{16,}+)")
 
 
-def may_hold_queries(_: str, lowered: str) -> bool:
-    """Whether the word can be of a cookie, a query or a key file that may carry a secret."""
-    return any(map(lowered.__contains__, HINTS))
+def _kind_of(sort: str, value: str) -> str | None:
+    if sort in ("password", "webhook"):
+        secret = is_given(value)
+    elif sort == "cookie":
+        secret = looks_random(value)
+    elif value.isupper() and value.isalnum():
+        secret = len(set(value)) > 8
+    else:
+        secret = (len(value) >= 24 and looks_random(value)) or is_strong_key(value)
+    return sort if secret else None
 
 
-def replace_queries(text: str, found: dict[str, int]) -> str:
-    """Replaces what cookies, queries and key files carry, if it looks like a secret."""
-    lowered = lower(text)
-    for kind, hints, pattern in _PLACES:
-        if any(map(lowered.__contains__, hints)):
-            text = put_marks(text, _spans(kind, pattern, text), found)
-    return put_marks(text, _cookies(text), found) if "cookie" in lowered else text
-
-
-def _spans(kind: str, pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int, str]]:
-    for match in pattern.finditer(text):
-        value = match[1]
-        if kind in ("password", "webhook"):
-            secret = is_given(value)
-        elif kind == "cookie":
-            secret = looks_random(value)
-        elif value.isupper() and value.isalnum():
-            secret = len(set(value)) > 8
-        else:
-            secret = (len(value) >= 24 and looks_random(value)) or is_strong_key(value)
-        if secret:
-            yield match.start(1), match.end(1), kind
+def _replace_cookies(text: str, found: dict[str, int]) -> str:
+    return put_marks(text, _cookies(text), found)
 
 
 def _cookies(text: str) -> Iterator[tuple[int, int, str]]:
@@ -122,3 +105,6 @@ def _cookies(text: str) -> Iterator[tuple[int, int, str]]:
         for cookie in _COOKIE.finditer(text, *line.span(1)):
             if looks_random(cookie[2]):
                 yield *cookie.span(2), "cookie"
+
+
+RULES = (*rules_of(_PLACES, _kind_of), Rule(_replace_cookies, ("cookie",)))

@@ -7,22 +7,25 @@ looks: what could be a word, a number, a path, a hash or a name of code stays.
 import re
 from collections.abc import Iterator
 
-from agents_memory.domain.redaction.marks import by_letter, in_mark, lower, put_marks
+from agents_memory.domain.redaction.marks import in_mark, lower, put_marks
+from agents_memory.domain.redaction.names import MORE_PASSWORDS, PASSWORDS
+from agents_memory.domain.redaction.rules import Rule
+from agents_memory.domain.redaction.sought import Names
 from agents_memory.domain.redaction.values import STRONG, is_strong_key, is_strong_password
 
 # Names of languages in which a word of their own, if any, stands between name and value.
 _OTHERS = (
     "şifre|parola|lösenord(?:et)?|adgangskode(?:n)?|kodeord(?:et)?|passord(?:et)?|salasana|heslo"
-    "|jelsz(?:ó|ava?m?)|kata sandi|mật khẩu|รหัสผ่าน|κωδικός(?: πρόσβασης)?|كلمة المرور|كلمة السر|סיסמ[הא]"
+    "|jelsz(?:ó|ava?m?)|kata sandi|mật khẩu|รหัสผ่าน|κωδικός(?: πρόσβασης)?|كلمة المرور|كلمة السر"
+    "|סיסמ[הא]"
     "|رمز عبور|گذرواژه|पासवर्ड|lozink[aeu]|slaptažodis|parole|парола|sandi(?:nya)?|비번|geslo"
     "|slaptažodį|parool"
 )
 _PASSWORDS = (
-    "password|passphrase|passcode|passwd|passwort|kennwort|contraseña|clave|senha|mot de passe"
-    "|wachtwoord|hasł[oa]|парол[ья]|mdp(?![a-z0-9_])|密码|密碼|口令|パスワード|暗証番号|비밀번호"
+    f"{PASSWORDS}|{MORE_PASSWORDS}|passcode|clave|hasł[oa]|парол[ья]|mdp(?![a-z0-9_])|暗証番号"
     f"|{_OTHERS}"
     "|pasword|passwrd|passowrd|netzwerkschlüssel|暗号化キー|セキュリティキー"
-    "|p(?<![a-z0-9_.-]p)(?:wd?|ass)(?![a-z0-9_-])"
+    "|pw(?<![a-z0-9_.-]pw)d?(?![a-z0-9_-])|pass(?<![a-z0-9_.-]pass)(?![a-z0-9_-])"
 )
 _OF_API = "(?: de| da)? (?:api|secr[eè]t[ae]?)"
 _KEYS = (
@@ -42,7 +45,7 @@ _PAIR_HINTS = (
     *("credential", "credencial", "zugangs", "login", "anmelde", "identifiants", "账号", "帳號"),
 )
 # One of these is in a word of each of those.
-HINTS = (
+_HINTS = (
     *("pass", "pasw", "pw", "kennwort", "contraseñ", "clave", "llave", "senha", "hasło"),
     *("wachtwoord", "пароль", "密", "口令", "パスワード", "暗証", "비밀번호", "secret", "token"),
     *("key", "schlüssel", "geheimnis", "秘", "令牌", "トークン", "キー", "토큰", *_PAIR_HINTS),
@@ -60,9 +63,9 @@ _CJK = "\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff00-\uffef"
 _OPENING = "[*_`\"'„“”‚‘«»「『（(]{0,3}(?:(?<=«)[ \u00a0])?"
 _IN_VALUE = r"[^\s\"'`<>\\„“”‘’«»\u2026\u3000-\uffef]"
 _VALUE = rf"(?={_IN_VALUE}{{0,127}}[0-9!#$%&*+?^~@])({_IN_VALUE}{{6,128}}+)"
-_ANY_VALUE = re.compile(_VALUE)
-# Each begins with a letter of its own, by which they are found fast.
-_NAME = re.compile(f"(?:{by_letter(f'{_PASSWORDS}|{_KEYS}')})[*_`\"')\\]]{{0,3}}")
+# The same in any place of a word, which would be tried at each.
+_ANY_RUN, _ANY_SIGN = re.compile(_IN_VALUE + "{6,}+"), re.compile("[0-9!#$%&*+?^~@]")
+_NAMES = Names(f"{_PASSWORDS}|{_KEYS}", r"[*_`\"')\]]{0,3}")
 _PASSWORD = re.compile(_PASSWORDS)
 _LINK = re.compile(
     # A thing that has to do with passwords has a name, too.
@@ -111,17 +114,14 @@ _PAIR = re.compile(
 )
 
 
-def may_hold_spoken(_: str, lowered: str) -> bool:
-    """Whether the word can be one for a secret."""
-    return any(map(lowered.__contains__, HINTS))
-
-
 def may_hold_value(lowered: str) -> bool:
     """Whether the word can hold what is replaced; without such a word a text keeps all it says."""
-    return _ANY_VALUE.search(lowered) is not None
+    return _ANY_SIGN.search(lowered) is not None and any(
+        map(_ANY_SIGN.search, _ANY_RUN.findall(lowered))
+    )
 
 
-def replace_spoken(text: str, found: dict[str, int]) -> str:
+def _replace_spoken(text: str, found: dict[str, int]) -> str:
     """Replaces what a sentence says to be a password or a key, if it can be nothing else."""
     return put_marks(text, _spans(text), found)
 
@@ -156,7 +156,7 @@ def _whole(value: str) -> str:
 def _candidates(lowered: str) -> Iterator[tuple[int, int, bool, bool]]:
     """Where values may stand; whether the name is that of a password, and nothing lies between."""
     marked, strong = "[redacted:" in lowered, STRONG.search(lowered)
-    for name in _NAME.finditer(lowered):
+    for name in _NAMES.finditer(lowered):
         if marked and in_mark(lowered, name.start()):
             continue
         while strong and strong.start() < name.end():
@@ -189,3 +189,6 @@ def _pairs(lowered: str) -> Iterator[tuple[int, int, bool, bool]]:
     if any(map(lowered.__contains__, _PAIR_HINTS)):
         for pair in _PAIR.finditer(lowered):
             yield *pair.span(1), True, True
+
+
+RULE = Rule(_replace_spoken, _HINTS)

@@ -3,14 +3,13 @@
 import re
 from collections.abc import Iterator
 
-from agents_memory.domain.redaction.assignments import may_hold_assignments
+from agents_memory.domain.redaction.assignments import HINTS
 from agents_memory.domain.redaction.marks import lower, put_marks
+from agents_memory.domain.redaction.names import MORE_PASSWORDS, PASSWORDS
+from agents_memory.domain.redaction.rules import Rule
 from agents_memory.domain.redaction.values import is_given, is_strong_key, is_strong_password
 
-_PASSWORD = (
-    "password|passwort|passwd|kennwort|passphrase|pass|pwd|pw|contraseña|clave|senha|mot de passe"
-    "|wachtwoord|hasło|пароль|密码|密碼|口令|パスワード|비밀번호"
-)
+_PASSWORD = f"{PASSWORDS}|{MORE_PASSWORDS}|pass|pwd|pw|clave|hasło|пароль"
 _KEY = "secret|token|api[ _-]?key|secret[ _-]?key|access[ _-]?key|key|密钥|令牌"
 _NAME = re.compile(
     rf"[\s\"'`*]*(?:\w{{1,16}}[ _-])?(?:({_PASSWORD})|{_KEY})(?:[ _-]?\(?\w{{1,12}}\)?)?[\s\"'`*]*"
@@ -21,10 +20,8 @@ _RULE = re.compile(r"[\s|:+=-]*-[\s|:+=-]*")
 _SEPARATORS = ("|", "\t", ";", ",")
 _MOST_CELLS = 40
 
-may_hold_tables = may_hold_assignments
 
-
-def replace_tables(text: str, found: dict[str, int]) -> str:
+def _replace_tables(text: str, found: dict[str, int]) -> str:
     """Replaces what stands below a name that means a secret, if it looks like one."""
     return put_marks(text, _spans(text), found) if "\n" in text else text
 
@@ -33,17 +30,15 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
     lines, starts = lower(text).split("\n"), [0]
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
-    done = 0
+    done, separators = 0, tuple(filter(text.__contains__, _SEPARATORS))
     for at, header in enumerate(lines[:-1]):
-        for separator in _SEPARATORS if at >= done else ():
+        for separator in separators if at >= done else ():
             width = header.count(separator)
+            if not 0 < width <= _MOST_CELLS or (at and lines[at - 1].count(separator) == width):
+                continue  # None, or a row.
             rule = _RULE.fullmatch(lines[at + 1]) is not None
-            if not 0 < width <= _MOST_CELLS or (
-                not rule and lines[at + 1].count(separator) != width
-            ):
+            if not rule and lines[at + 1].count(separator) != width:
                 continue
-            if at and lines[at - 1].count(separator) == width:
-                continue  # A row.
             cells = header.split(separator)
             names = map(_NAME.fullmatch, cells)
             columns = {column: match for column, match in enumerate(names) if match}
@@ -80,3 +75,6 @@ def _is_secret(value: str, password: bool) -> bool:
     if password:
         return is_given(value) and is_strong_password(value, beside=False)
     return is_strong_key(value)
+
+
+RULE = Rule(_replace_tables, HINTS)

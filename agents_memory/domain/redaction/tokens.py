@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 
 from agents_memory.domain.redaction.marks import put_marks
+from agents_memory.domain.redaction.rules import Rule
+from agents_memory.domain.redaction.sought import by_letter
 from agents_memory.domain.redaction.values import is_mixed, is_placeholder, is_spelt, is_strong_key
 
 _A, _B = "[A-Za-z0-9]", "[A-Za-z0-9_-]"
@@ -160,14 +162,13 @@ _CONTINUED = re.compile(
 SHORTEST = 15
 LONG_RUN = re.compile(rf"[A-Za-z0-9_.:/~-]{{{SHORTEST},}}+")
 _RUN = re.compile(_A + "++")
-_PREFIX = re.compile(
-    "|".join(re.escape(prefix) for _, prefixes, _ in _PREFIXED for prefix in prefixes.split())
-)
+_PREFIXES = [prefix for _, prefixes, _ in _PREFIXED for prefix in prefixes.split()]
+_PREFIX = re.compile(by_letter("|".join(map(re.escape, _PREFIXES))))
 _SHAPED_HINTS = tuple(hint for _, hint, _ in _SHAPED)
 _SHAPE = re.compile("|".join(pattern for _, _, pattern in _SHAPED), re.ASCII)
 
 
-def may_hold_tokens(word: str, _: str) -> bool:
+def may_hold_tokens(word: str) -> bool:
     """Whether the word can hold a token: something long that begins like one."""
     return any(map(_begins_like_one, LONG_RUN.findall(word)))
 
@@ -179,10 +180,10 @@ def _begins_like_one(long_run: str) -> bool:
     )
 
 
-def replace_tokens(text: str, found: dict[str, int]) -> str:
-    """Replaces tokens of a known form."""
+def _replace_tokens(text: str, found: dict[str, int]) -> str:
+    long_runs = "\n".join(filter(_begins_like_one, LONG_RUN.findall(text)))
     for kind, hints, pattern in _TOKENS:
-        if any(hint in text for hint in hints):
+        if any(map(long_runs.__contains__, hints)):
             text = put_marks(text, _spans(pattern, kind, text), found)
     return text
 
@@ -198,3 +199,6 @@ def _spans(pattern: re.Pattern[str], kind: str, text: str) -> Iterator[tuple[int
         secret = _PAIR_SECRET.match(text, end) if pair else None
         if secret and is_mixed(secret[1]):
             yield *secret.span(1), "secret"
+
+
+RULE = Rule(_replace_tokens, ())

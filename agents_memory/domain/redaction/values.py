@@ -3,6 +3,8 @@
 import math
 import re
 
+from agents_memory.domain.redaction.sought import by_letter
+
 _PLACEHOLDER_WORDS = """
 password passwd pass pwd passphrase secret token key apikey api_key api-key mypassword none null nil
 undefined true false yes no on off empty optional required string str text bytes int integer number
@@ -18,9 +20,12 @@ _REFERENCE = re.compile(
     r"|\[[A-Za-z_ ]{3,24}\]\Z|vault:|op://|ssm:|arn:|vars?\.|config\.|settings\.|self\.|this\.|args\."
 )
 _STANDS_FOR = re.compile(
-    r"\A(?:your|deine?|ihr|votre|ton|tu|su|seu|sua|twoje|your|the|some|an?|insert|enter|put|replace|paste|change)[-_ ]|\[redacted"
-    r"|\Amy[-_ ](?:secret|super|pass|token|key|api)"
-    r"|example|placeholder|xxxx|\.\.\.|…|\*\*\*|redacted|[-_]here|your[-_]"
+    r"(?:your|deine?|ihr|votre|ton|tu|su|seu|sua|twoje|the|some"
+    r"|an?|insert|enter|put|replace|paste|change)[-_ ]|\[redacted"
+    r"|my[-_ ](?:secret|super|pass|token|key|api)"
+)
+_SAYS_SO = re.compile(
+    by_letter(r"example|placeholder|xxxx|\.\.\.|…|\*\*\*|redacted|-here|_here|your-|your_")
 )
 
 
@@ -36,7 +41,8 @@ def is_placeholder(value: str) -> bool:
         or lowered.strip(" .!?:") in _PLACEHOLDERS
         or len(set(lowered)) <= 2
         or _REFERENCE.match(value) is not None
-        or _STANDS_FOR.search(lowered) is not None
+        or _STANDS_FOR.match(lowered) is not None
+        or _SAYS_SO.search(lowered) is not None
     )
 
 
@@ -153,6 +159,11 @@ def is_strong_key(value: str) -> bool:
         and any(map(str.isdigit, value))
         and runs(value) >= 6
     )
+
+
+def is_long_token(value: str) -> bool:
+    """Whether it is of one piece and long, like the tokens of services that have no form."""
+    return len(value) >= 24 and value.isalnum() and not value.isalpha() and looks_random(value)
 
 
 # None is without one of these.

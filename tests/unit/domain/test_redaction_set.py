@@ -1,4 +1,4 @@
-"""Redaction on the labelled set of the benchmark: what it takes out, and what it leaves alone."""
+"""Redaction on the labelled sets of the benchmark: what it takes out, and what it leaves alone."""
 
 from collections import Counter
 from functools import cache
@@ -7,6 +7,7 @@ import pytest
 
 from agents_memory.domain.redaction import redact
 from bench.redaction_set import HALVES, Case, cases, new_cases
+from bench.redaction_sets import LETTERS, cases_of
 
 
 @cache
@@ -62,3 +63,29 @@ def test_the_new_part_is_judged_better_than_when_it_was_first_tried() -> None:
     changed = [case.text for case in new if not case.secrets and not _right(case)]
     assert len(missed) <= 9
     assert changed == []
+
+
+def test_98_of_100_secrets_go_from_the_sets_of_strangers_whose_look_alikes_stay() -> None:
+    """F108, J6"""
+    judged = [(case, _right(case)) for letter in LETTERS for case in cases_of(letter)]
+    secrets = [right for case, right in judged if case.secrets]
+    others = [right for case, right in judged if not case.secrets]
+    assert len(secrets) >= 2_900
+    assert len(others) >= 6_000
+    assert sum(secrets) / len(secrets) >= 0.98
+    assert sum(others) / len(others) >= 0.998
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+def test_every_case_of_a_set_holds_what_it_says(letter: str) -> None:
+    for case in cases_of(letter, 3):
+        assert all(secret in case.text for secret in case.secrets), case.text
+        assert case.leaks(case.text) == bool(case.secrets)
+
+
+def test_what_stands_outside_of_a_secret_too_is_no_leak_of_it() -> None:
+    case = Case(
+        "name", "shape", "half", "key: AAAABBBBCCCC1234, AAAABBBBCCCC", ("AAAABBBBCCCC1234",)
+    )
+    assert not case.leaks("key: [redacted:secret], AAAABBBBCCCC")
+    assert case.leaks("key: AAAABBBBCCCC1234, AAAABBBBCCCC")

@@ -1,0 +1,102 @@
+"""Secrets in the files of programs that give a value without a sign, or by its place in a line."""
+
+import re
+
+from agents_memory.domain.redaction.commands import ON, WORD, kind_of
+from agents_memory.domain.redaction.rules import Place, rules_of
+
+_PAT = re.compile(r"_pat(?![a-z0-9_])")
+_ACCOUNT = re.compile(r"(?<![\w:/.\\-])[A-Z][\w-]{1,24}[/\\][\w.$-]{1,32}:()()([^\s'\":@]{6,64}+)")
+
+
+def _names_a_personal_token(_: str, lowered: str) -> bool:
+    return _PAT.search(lowered) is not None
+
+
+def _may_be_an_account(word: str, _: str) -> bool:
+    return _ACCOUNT.search(word) is not None
+
+
+_LINES = (
+    # `DOMAIN\user:…@host`
+    Place(
+        "likely",
+        ("\\", "/"),
+        re.compile(_ACCOUNT.pattern + r"(?=@| \()"),
+        _may_be_an_account,
+    ),
+    # Postfix: `[smtp.host]:587 user:…`
+    Place(
+        "only",
+        ("]:25", "]:465", "]:587"),
+        re.compile(r"\]:(?:25|465|587)[ \t]+\S{1,80}?:()()(\S{4,128}+)"),
+    ),
+    # OpenVPN: a line with the user, a line with the password.
+    Place(
+        "only",
+        ("auth-user-pass>",),
+        re.compile(rf"<auth-user-pass>\s{{1,4}}\S{{1,64}}\s{{1,4}}{WORD}"),
+    ),
+    # ~/.netrc
+    Place(
+        "only",
+        ("machine",),
+        re.compile(rf"machine \S{{1,80}}\s{{1,8}}login \S{{1,80}}\s{{1,8}}password {WORD}"),
+    ),
+    # cloud-init
+    Place(
+        "only",
+        ("chpasswd:",),
+        re.compile(
+            r"\bchpasswd:\s{1,8}(?:expire: \w{1,8}\s{1,8})?(?:list|users):[ |]{0,3}\s{1,8}(?:- )?"
+            rf"[\"']?[\w.-]{{1,32}}:{WORD}"
+        ),
+    ),
+    # ~/.pgpass
+    Place(
+        "only",
+        (":5432:", ":6432:", ":*:"),
+        re.compile(
+            r"(?m)^[\w.*-]{1,80}:(?:5432|6432|\*):[\w*.-]{1,64}:[\w*.-]{1,64}:()()([^\s:]{6,128})$"
+        ),
+    ),
+)
+_SETTINGS = (
+    Place("only", ("pass:",), re.compile(rf"(?<![a-z])pass:{WORD}")),
+    # A personal access token by the end of its name.
+    Place(
+        "key",
+        ("_pat",),
+        re.compile(rf"(?i)(?<![a-z0-9])[a-z][a-z0-9_]{{0,40}}_PAT[\"']? ?[=:] ?{WORD}"),
+        _names_a_personal_token,
+    ),
+    # Redis and LDAP.
+    Place(
+        "only",
+        ("requirepass", "masterauth", "bindpw", "bind_pw", "rootpw"),
+        re.compile(
+            r"\b(?:requirepass|masterauth|bind_?pw|(?:olc)?rootpw)[ \t:=]{1,16}(?:--plaintext )?"
+            + WORD,
+            re.IGNORECASE,
+        ),
+    ),
+    # Wireless networks and IPsec.
+    Place(
+        "only",
+        ("psk", " eap ", " xauth "),
+        re.compile(
+            r"(?i)(?:\b(?:wpa_|wpa-)?psk(?:[ \t]?[=:][ \t]?|[ \t](?=[\"']))"
+            rf"|: (?:eap|xauth) (?=\")){WORD}"
+        ),
+    ),
+    # Routers and switches.
+    Place(
+        "only",
+        ("username", "enable", "community"),
+        re.compile(
+            rf"(?m)^[ \t]*(?:username \S{{1,40}}{ON}|enable )(?:password|secret)(?: \d)? {WORD}"
+            rf"|\bcommunity[ \t]?[:=]?[ \t]{WORD} (?:RO|RW)\b"
+        ),
+    ),
+)
+RULES = rules_of((*_LINES, *_SETTINGS), kind_of)
