@@ -39,6 +39,13 @@ _FORMS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
             rf"{_NAME}[\"']?: [|>][-+]?[ \t]*\n[ \t]{{1,16}}{_VALUE}[ \t]*(?:\n|\Z)",
         ),
     ),
+    # Columns that blanks align.
+    (
+        ("  ",),
+        re.compile(
+            rf"(?m)^[ \t]{{0,8}}(?:[\w.-]{{1,24}}[_.-])?{_NAME}[ \t]{{2,24}}{_VALUE}[ \t]*$"
+        ),
+    ),
     # A row of settings whose value comes first, and a user with a key.
     (
         ("value",),
@@ -72,12 +79,14 @@ _LINE_BEGINS = re.compile(r"(?:\A|\n)[#*_ \t-]{0,6}(?:\w{1,16}[ \t]){0,2}\Z")
 _PROMPT = re.compile(r"[$#❯%>][ \t]")
 _PRINTED = re.compile(
     r"(?m)^[ \t]{0,8}(?:[\w@:~/-]{0,40}[$#❯%>])[ \t][^\n]{0,160}?"
-    rf"{_NAME}[^\n]{{0,80}}\n{_VALUE}[ \t]*(?:\n|\Z)"
+    rf"{_NAME}[^\n]{{0,80}}\n[\"']?{_VALUE}[\"']?[ \t]*(?:\n|\Z)"
 )
+# Commands that print what they keep.
+_REVEALS = re.compile(r"output|get-|read|show|echo|decode|access|base64|reveal|printenv")
 _ANSWERS = (
     re.compile(rf"[^\n]{{0,80}}:[ \t]*\r?\n\s{{0,8}}{_VALUE}[ \t]*(?:\r?\n|\Z)"),
     re.compile(
-        r"[^\n]{0,60}\n(?:user|human|me|[\w ]{1,12}): (?:\S{2,64} (?:and|/|und) )?"
+        r"[^\n]{0,60}\n(?:user|human|me|[\w ]{1,12})[:：] ?(?:\S{2,64} (?:and|/|und) )?"
         rf"{_VALUE}[ \t]*(?:\n|\Z)"
     ),
 )
@@ -92,6 +101,7 @@ _BEFORE = re.compile(rf"(?<![^\s\"'`(*]){_VALUE}[\"'`*)]{{0,3}}\Z")
 _GROUPS = re.compile(r"(?=[A-Z-]{0,60}[0-9])(?!.*(?:X{3}|YOUR|HERE))[A-Z0-9]{2,12}(?:-[A-Z0-9]+)+")
 
 _HEX = re.compile("[0-9a-f]{32}")
+_REVEALED = "revealed"
 
 
 def _replace_apart(text: str, found: dict[str, int]) -> str:
@@ -109,6 +119,8 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _secret_kind(value: str, name: str) -> str | None:
+    if name == _REVEALED and is_strong_password(value, beside=False):
+        return "password"
     if name not in ("token", "secret", "credential", "key"):
         if is_strong_password(value, beside=True) or _HEX.fullmatch(value):
             return "password"
@@ -138,7 +150,9 @@ def _candidates(lowered: str) -> Iterator[tuple[int, int, str]]:
 def _below(lowered: str) -> Iterator[tuple[int, int, str]]:
     """Where values stand in the line below a name."""
     for printed in _PRINTED.finditer(lowered) if _PROMPT.search(lowered) else ():
-        yield *printed.span("value"), _asked(printed[0], printed["name"])
+        name = _asked(printed[0], printed["name"])
+        revealed = name == "password" and _REVEALS.search(printed[0]) is not None
+        yield *printed.span("value"), _REVEALED if revealed else name
     for name in _NAMED.finditer(lowered):
         if in_mark(lowered, name.start()):
             continue

@@ -132,6 +132,8 @@ def _is_phrase(value: str) -> bool:
 
 def _is_code(assigned: Assigned) -> bool:
     """A path, a call, an index, an attribute or another name rather than a literal value."""
+    if assigned.value.startswith(("./", "../")):
+        return True
     if assigned.quoted:
         return _PATH.fullmatch(assigned.value) is not None
     return (

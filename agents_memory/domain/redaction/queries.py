@@ -47,6 +47,12 @@ _PLACES = (
             r'(?i)"jwt\w{0,16}"\s?:\s?\{[^{}]{0,200}?"(?:\w{0,12}key|\w{0,12}secret)"\s?:\s?"([^"\n]{16,256}+)"'
         ),
     ),
+    # AppRole of Vault.
+    Place(
+        "only",
+        ("secret_id",),
+        re.compile(r"secret_id[\"']?\s?[=:]\s?[\"']?([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})"),
+    ),
     # The path of a webhook is its key.
     Place(
         "webhook",

@@ -108,7 +108,8 @@ _CHANGED = re.compile(
     rf"[\"'`*]{{0,3}} (?:to|auf|zu|a|à|para|на|=> \[new\]|->) {_OPENING}{_VALUE}"
 )
 _PAIR = re.compile(
-    rf"(?:{_PAIRS})[ \t]{{0,2}}(?:(?:for|to|für|zum|de) (?:\w{{1,16}} ){{0,2}}?\w{{1,16}}[ \t]?)?"
+    rf"(?:{_PAIRS})[ \t]{{0,2}}"
+    r"(?:(?:for|to|für|zum|de) (?:[\w-]{1,24} ){0,2}?[\w-]{1,24}[ \t]?)?"
     rf"(?:[:=：]|is|are|sind|lauten|son|->|→)?[ \t]{{0,2}}[`\"']?"
     rf"[\w.@+-]{{2,64}}[ \t]{{0,2}}(?:[/:|,]|and|und)[ \t]{{0,2}}{_OPENING}{_VALUE}"
 )
@@ -171,7 +172,7 @@ def _candidates(lowered: str) -> Iterator[tuple[int, int, bool, bool]]:
         if password and (change := _CHANGED.match(lowered, name.end())):
             yield *change.span(1), True, False
             yield *change.span(2), True, False
-        links = ((_LINK, False), (_BESIDE, True), (_LINK_OTHERS, True), (_BESIDE_OTHERS, True))
+        links = ((_LINK, False), (_BESIDE, True), (_LINK_OTHERS, False), (_BESIDE_OTHERS, True))
         for link, beside in links if _OTHER.match(lowered, name.start()) else links[:2]:
             if value := link.match(lowered, name.end()):
                 between = lowered[name.end() : value.start(1)]

@@ -20,8 +20,9 @@ _REFERENCE = re.compile(
     r"|\[[A-Za-z_ ]{3,24}\]\Z|vault:|op://|ssm:|arn:|vars?\.|config\.|settings\.|self\.|this\.|args\."
 )
 _STANDS_FOR = re.compile(
-    r"(?:your|deine?|ihr|votre|ton|tu|su|seu|sua|twoje|the|some"
-    r"|an?|insert|enter|put|replace|paste|change)[-_ ]|\[redacted"
+    r"(?:your|deine?|ihr|votre|twoje|the|some|insert|enter|replace|paste|change)[-_ ]|\[redacted"
+    # Only words follow the short ones.
+    r"|(?:an?|put|ton|tu|su|seu|sua)[-_ ](?:[a-z]{2,12}(?:[-_ ]|\Z)){1,7}\Z"
     r"|my[-_ ](?:secret|super|pass|token|key|api)"
 )
 _SAYS_SO = re.compile(
@@ -71,7 +72,7 @@ def is_wordy(value: str) -> bool:
             and (word.islower() or word.isupper() or word.istitle() or word.lower() == word.upper())
         )
         or (word.isdigit() and len(word) <= 4)
-        for word in re.split(r"[-_./:,+'’!? ]", value)
+        for word in re.split(r"[-_./:,+'’!?()| ]", value)
     )
 
 
@@ -127,6 +128,10 @@ TYPE_OF_KEY = re.compile(
     r"[A-Za-z0-9](?:Private|Public|Secret|Access|Api)Key(?![0-9a-z])|KeyTypes?\b"
 )
 # Capitals and small letters beyond those of hexadecimal numbers and dates, and nothing that joins.
+# Letters and digits with two signs or more that code does not join them by.
+_MADE_UP = re.compile(
+    r"(?=[^0-9]*[0-9])(?=[^a-zA-Z]*[a-zA-Z])(?:[^!^~#%&\s/]*[!^~#%&]){1}[^\s/]*[!^~#%&=@]"
+)
 _BASE64 = re.compile(r"(?=[^+/]*[+/])[A-Za-z0-9+/]{40,}={0,2}")
 _CASES = re.compile(r"(?=[^G-SU-Y]*[G-SU-Y])(?=[^g-z]*[g-z])[^/()]+\Z")
 _MIXED = re.compile(r"(?=[^G-SU-Y]*[G-SU-Y])(?=[^g-z]*[g-z])[^=/:()]+")
@@ -141,12 +146,17 @@ def is_code_or_id(value: str) -> bool:
         return False
     if (mixture >= 0.4 and _MIXED.fullmatch(value)) or (mixture >= 0.6 and _CASES.match(value)):
         return False
+    if _MADE_UP.match(value):
+        return False
     return _CODE_OR_ID.match(value) is not None or value.count("_") > 2
 
 
 def runs(value: str) -> int:
     """How many runs of capitals, small letters, digits and signs it has; `Falcon6822#` has four."""
     return len(re.findall(r"[A-Z]+|[0-9]+|[^\W0-9A-Z_]+|[\W_]+", value))
+
+
+_IN_CODE = frozenset("(){}[],;<>|")
 
 
 def is_strong_key(value: str) -> bool:
@@ -156,6 +166,7 @@ def is_strong_key(value: str) -> bool:
         and not is_placeholder(value)
         and not is_code_or_id(value)
         and not is_spelt(value)
+        and _IN_CODE.isdisjoint(value)
         and any(map(str.isdigit, value))
         and runs(value) >= 6
     )
