@@ -86,10 +86,13 @@ _REVEALS = re.compile(r"output|get-|read|show|echo|decode|access|base64|reveal|p
 _ANSWERS = (
     re.compile(rf"[^\n]{{0,80}}:[ \t]*\r?\n\s{{0,8}}{_VALUE}[ \t]*(?:\r?\n|\Z)"),
     re.compile(
-        r"[^\n]{0,60}\n(?:user|human|me|[\w ]{1,12})[:：] ?(?:\S{2,64} (?:and|/|und) )?"
-        rf"{_VALUE}[ \t]*(?:\n|\Z)"
+        r"[^\n]{0,60}\n(?:user|human|me|[\w ]{1,12})(?:: |： ?)(?:\S{2,64} (?:and|/|und) )?"
+        r"(?:(?:that'?s|it'?s|it is|that is|das ist|es ist|sure|yes|ok|here(?: it is)?)[,:]? )?"
+        rf"[`\"']?{_VALUE}[`\"']?(?=[\s,.]|\Z)"
     ),
 )
+# `I set it to …`, said after a password.
+_SET = re.compile(rf"(?:set|changed?|reset|updated) (?:it|that|this) to [`\"']?{_VALUE}")
 # `… as the password`
 _AS = re.compile(
     r" (?:as|for|als|como) "
@@ -140,6 +143,9 @@ def _candidates(lowered: str) -> Iterator[tuple[int, int, str]]:
                     yield *match.span("value"), match["name"]
     if "\n" in lowered:
         yield from _below(lowered)
+    if " to " in lowered and "passw" in lowered:
+        for change in _SET.finditer(lowered):
+            yield *change.span("value"), "password"
     if not any(map(lowered.__contains__, (" as ", " for ", " als ", " como "))):
         return
     for said in _AS.finditer(lowered):
@@ -150,9 +156,9 @@ def _candidates(lowered: str) -> Iterator[tuple[int, int, str]]:
 def _below(lowered: str) -> Iterator[tuple[int, int, str]]:
     """Where values stand in the line below a name."""
     for printed in _PRINTED.finditer(lowered) if _PROMPT.search(lowered) else ():
-        name = _asked(printed[0], printed["name"])
-        revealed = name == "password" and _REVEALS.search(printed[0]) is not None
-        yield *printed.span("value"), _REVEALED if revealed else name
+        asked = _asked(printed[0], printed["name"])
+        revealed = asked == "password" and _REVEALS.search(printed[0]) is not None
+        yield *printed.span("value"), _REVEALED if revealed else asked
     for name in _NAMED.finditer(lowered):
         if in_mark(lowered, name.start()):
             continue

@@ -17,7 +17,7 @@ HINTS = tuple(stem.split()[0] for stem in _SHORTEST)
 # The last separator, a mere space, counts only after a command line option.
 _ASSIGNMENTS = Names(
     _NOUNS,
-    r"([\"']\s?:\s?\{\s{0,24}[\"'](?:computed|value|raw|plaintext)[\"']\s?:\s?(?=[\"'])"
+    r"([\"']\s?:\s?\{[^{}\n]{0,80}?\s{0,24}[\"'](?:computed|value|raw|plaintext)[\"']\s?:\s?(?=[\"'])"
     r"|(?:[ \t]?:[ \t]?&?[\w.<>\[\]| ]{1,24}?|[ \t][a-z]\w{0,15})[ \t]?=[ \t]?(?=[\"'])"
     r"|[\"'`\])\\]{0,8}(?:[ \t]\[[\w *]{0,24}\])?[ \t]{0,24}(?:=>|:=|[!=]==?|[:=：＝]|%3d)"
     r"[ \t\u200b-\u200f\ufeff]{0,8}"

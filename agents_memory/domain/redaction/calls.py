@@ -12,7 +12,7 @@ from agents_memory.domain.redaction.values import is_code_or_id, is_strong_key, 
 _SIGN_IN = (
     "login|authenticate|basic_?auth|httpbasicauth|digestauth|setbasicauth|setcredentials"
     "|usernamepassword\\w{0,24}|networkcredential|passwordauthentication|passwordcredentials?"
-    "|dbi->connect|mysqli(?:_connect|_real_connect)?|pdo|pg_connect|getconnection|wifi\\.begin"
+    "|dbi->connect|pdo->__construct|mysqli(?:_connect|_real_connect)?|pdo|pg_connect|getconnection|wifi\\.begin"
     "|wifimulti\\.addap|mqtt\\w{0,12}\\.connect|client\\.connect|connect|username_pw_set|ftp\\w{0,8}"
     "|new-object pscredential|pscredential|auth ?="
 )
@@ -97,7 +97,8 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
         for argument in _ARGUMENT.finditer(text, begin, end):
             at = argument.lastindex or 0
             value = argument[at]
-            if (not password and _HEX.fullmatch(value)) or _APP.fullmatch(value):
+            key = not password or lowered.endswith("key=", begin, argument.start())
+            if (key and _HEX.fullmatch(value)) or _APP.fullmatch(value):
                 done = argument.end()
                 yield *argument.span(at), "secret"
             elif (is_strong_key(value) or is_strong_password(value, beside=not password)) and not (

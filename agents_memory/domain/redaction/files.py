@@ -25,6 +25,32 @@ _LINES = (
         re.compile(_ACCOUNT.pattern + r"(?=@| \()"),
         _may_be_an_account,
     ),
+    # libcurl: `CURLOPT_USERPWD, "user:…"`
+    Place(
+        "only",
+        ("userpwd",),
+        re.compile(r"USERPWD[\"' ]{0,3}[,=>]{1,2} ?[\"'][^:\"'\n]{1,64}:()()([^\"'\n]{4,128}+)"),
+    ),
+    # What a file holds that is named after it.
+    Place(
+        "only",
+        ("cat ",),
+        re.compile(
+            r"(?m)^[^\n]{0,40}[$#%❯] cat [\w./~-]{0,80}(?:key|secret|token|passw)[\w.-]{0,24}\n"
+            r"()()([^\s:]{8,128}+)$"
+        ),
+    ),
+    # ESPHome, and remotes of rclone.
+    Place("key", ("encryption:",), re.compile(rf"encryption:\s{{1,16}}key: {WORD}")),
+    Place("key", ("account",), re.compile(rf"(?m)^account ?= ?\S{{1,64}}\nkey ?= ?{WORD}")),
+    Place(
+        "only",
+        ("wifi", "wi-fi", "wlan", "netzwerkschl"),
+        re.compile(
+            r"(?i)(?:wi-?fi|wlan|netzwerk)[^\n:=]{0,40}(?:passw\w{1,8}|schlüssel|key)[:= ]{1,3}"
+            r"[\"']?()()([0-9]{8,63})(?![\w.:-])"
+        ),
+    ),
     # Postfix: `[smtp.host]:587 user:…`
     Place(
         "only",

@@ -7,6 +7,7 @@ from agents_memory.domain.redaction.names import MORE_PASSWORDS, PASSWORDS
 from agents_memory.domain.redaction.values import (
     TYPE_OF_KEY,
     is_given,
+    is_mixed,
     is_placeholder,
     is_strong_key,
     is_strong_password,
@@ -24,6 +25,13 @@ _OF_PATTERNS = ("[", "(", "^", "/^")
 _SECRET_KEY_NAME = re.compile(
     r"(?:api|apiv?[0-9]|access|secret|private|priv|auth|account|logged_in|nonce|encryption|signing"
     r"|master|service|shared|license|tls|deploy|webhook|client|storage|subscription|fastly|admin|app)\Z"
+)
+
+
+_PUBLIC_KEY_NAME = re.compile(
+    r"(?:public|pub|publishable|site|anon|cache|primary|foreign|partition|sort|row|object|record"
+    r"|idempotency|dedup\w*|trace|query|react|map|item|node|hash|i18n|translation|measurement|s3"
+    r"|event|message|routing|group|shard|lookup|index|etag|file|blob|data|user|session)\Z"
 )
 
 
@@ -68,7 +76,9 @@ def kind_of(assigned: Assigned) -> str | None:
         or _is_code(assigned)
     ):
         return None
-    if noun.startswith("key") and not (_SECRET_KEY_NAME.search(prefix) or assigned.environment):
+    if noun.startswith("key") and not (
+        _SECRET_KEY_NAME.search(prefix) or assigned.environment or _is_own_key(prefix, value)
+    ):
         return None
     if noun == "pass" and not (
         assigned.name.endswith(("_pass", "_PASS", "Pass"))
@@ -100,6 +110,18 @@ def kind_of(assigned: Assigned) -> str | None:
     if value.startswith(_OF_PATTERNS):
         return None
     return "secret" if looks_random(value) or (chosen and _is_password(assigned)) else None
+
+
+def _is_own_key(prefix: str, value: str) -> bool:
+    """The key of something by name, and without doubt a machine's."""
+    return (
+        bool(prefix)
+        and _PUBLIC_KEY_NAME.search(prefix) is None
+        and len(value) >= 24
+        and value.isalnum()
+        and is_mixed(value)
+        and is_strong_key(value)
+    )
 
 
 def _is_password(assigned: Assigned) -> bool:

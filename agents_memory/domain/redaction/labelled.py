@@ -54,7 +54,8 @@ _PHRASE_NAMES = (
 # Any of the 2,048 words of BIP 39 has three to eight letters; a phrase has 12, 15, 18, 21 or 24.
 _PHRASE = re.compile(
     f"(?:{_PHRASE_NAMES})"
-    r"(?: \([^)\n]{1,30}\))?(?:[ \t]?(?:is|ist|lautet|es|是|は|[:=：＝])|[\"'`])"
+    r"(?: \([^)\n]{1,30}\)| (?:of|for|to|von|für|de) [\w' -]{1,40}?)?"
+    r"(?:[ \t]?(?:is|ist|lautet|es|是|は|[:=：＝])|[\"'`])"
     r"[\s:\"'`=是は：]{0,8}"
     r"((?:[a-z]{3,8}[ \t,\n]{1,2}){11,23}[a-z]{3,8})(?![a-z])"
 )

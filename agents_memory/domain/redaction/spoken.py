@@ -37,11 +37,11 @@ _KEYS = (
     "|密钥|密鑰|秘钥|令牌|トークン|秘密鍵|シークレットキー|アクセスキー|토큰"
 )
 _PAIRS = (
-    "credentials?|creds|zugang|accesso|acceso|accès|доступ|zugangsdaten|logins?|anmeldedaten"
+    "user(?:name)?/pass(?:word)?|login/pass(?:word)?|credentials?|creds|zugang|accesso|acceso|accès|доступ|zugangsdaten|logins?|anmeldedaten"
     "|credenciales|identifiants|账号|帳號|log(?:ged)? ?in (?:with|as|using)"
 )
 _PAIR_HINTS = (
-    *("creds", "zugang", "acces", "accès", "доступ"),
+    *("/pass", "creds", "zugang", "acces", "accès", "доступ"),
     *("credential", "credencial", "zugangs", "login", "anmelde", "identifiants", "账号", "帳號"),
 )
 # One of these is in a word of each of those.
@@ -72,7 +72,7 @@ _LINK = re.compile(
     r"(?![ \t]{1,2}(?:managers?|generator|vault|store|storage|safe|app|tool|library|hash(?:er|ing)?"
     r"|policy|field|column|provider|plugin|backend|database|service|server|limit|bucket)\b)"
     r"(?:[ \t]{0,2}\([\w .,/-]{1,24}\))?"
-    r"(?:(?:[ \t]{1,2}[\w'’@.-]{1,40}+){0,5}?(?:[ \t]{0,2}[:=：＝][*_]{0,2}\s{0,8}"
+    r"(?:(?:[ \t]{1,2}[\w'’@.-]{1,40}+){0,8}?(?:[ \t]{0,2}[:=：＝][*_]{0,2}\s{0,8}"
     r"|[ \t]{1,2}(?:is|was|be|to|into|now|ist|war|lautet|auf|zu|heißt|es|era|por|a|é|è|est|это)"
     r":?[ \t]{1,2})"
     rf"|(?:[ \t]?[{_CJK}]){{1,10}}[ \t:]{{0,3}}){_OPENING}{_VALUE}"
@@ -85,8 +85,9 @@ _BESIDE = re.compile(
     rf"{_OPENING}{_VALUE}"
 )
 _LINK_OTHERS = re.compile(
-    r"[\w']{0,4}(?:[ \t][\w'@.-]{1,40}+){0,4}?(?:[ \t]{0,2}[:=–—-]|[ \t]{1,2}"
-    r"(?:to|jest|это|è|är|er|on|je|este|adalah|là|είναι|هي|هو|היא|הוא|است|है):?)[ \t]{1,2}"
+    r"[^\s:=]{0,5}(?:[ \t][\w'@.-]{1,40}+){0,4}?(?:[ \t]{0,2}[:=–—-]|[ \t]{1,2}"
+    r"(?:to|jest|yra|ir|е|คือ|это|è|är|er|on|je|este|adalah|là|είναι|هي|هو|היא|הוא|است|है):?)"
+    r"[ \t]{1,2}"
     rf"{_OPENING}{_VALUE}"
 )
 _BESIDE_OTHERS = re.compile(rf"[\w']{{0,4}}[ \t]{{1,2}}{_OPENING}{_VALUE}")

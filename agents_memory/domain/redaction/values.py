@@ -15,7 +15,7 @@ lambda
 """
 _PLACEHOLDERS = frozenset(_PLACEHOLDER_WORDS.split())
 _REFERENCE = re.compile(
-    r"\$[({]|\$\w+:|\$[A-Za-z_]+\Z|\$[A-Z_][A-Z0-9_]*\Z|%[({s]|%[A-Za-z_]+%|#\{|\{\{|\{[\w.!:()]+\}|<|\*|•"
+    r"\$[({]|\$\w+:|\$[A-Za-z_]+\Z|\$[A-Z_][A-Z0-9_]*\Z|%[({s]|%{1,2}[A-Za-z_]+%|#\{|\{\{|\{[\w.!:()]+\}|<|\*|•"
     r"|@Microsoft\.KeyVault|\.[*+]|\\[SwW.]|\[\^|\(\?|\(\.|process\.env|import\.meta|os\.environ|os\.getenv|getenv|environ|env[.\[(]|secrets?\."
     r"|\[[A-Za-z_ ]{3,24}\]\Z|vault:|op://|ssm:|arn:|vars?\.|config\.|settings\.|self\.|this\.|args\."
 )
@@ -119,7 +119,7 @@ _CODE_OR_ID = re.compile(
     r"|(?-i:(?:password|passwd|pass|token|secret|key|user|auth)(?:[A-Z][a-z]+)+[0-9]?)\Z"
     r"|(?-i:[0-9]{1,3}[+-]{0,2}[a-z]+)\Z"
     r"|(?:sha|md|aes|rsa|hmac|utf|iso|rfc|http|oauth|argon|pbkdf|base|ed|x|hs|rs|es|tls)-?[0-9]"
-    r"|[\w.]+[(\[]|[\w.+-]+@[\w-]+\.[a-z]{2,}|.*(?:://|::|\.\.|->|==)|[\w.-]+[=:][^=]|[/~.@#%$&*+-]"
+    r"|[\w.]+[(\[]|[0-9]{4,8}/[a-z0-9-]+/|[\w.+-]+@[\w-]+\.[a-z]{2,}|.*(?:://|::|\.\.|->|==)|[\w.-]+[=:][^=]|[/~.@#%$&*+-]"
     r"|.*\.[a-z]{1,5}[0-9]?\Z|.*\.[A-Za-z_]{3,}\b|(?:[^/]*[^/0-9][^/]*/)+[\w.-]*\Z",
     re.IGNORECASE,
 )
