@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from agents_memory.domain.redaction.assignments import HINTS
 from agents_memory.domain.redaction.marks import in_mark, lower, put_marks
-from agents_memory.domain.redaction.names import PASSWORDS
+from agents_memory.domain.redaction.names import MORE_PASSWORDS, PASSWORDS
 from agents_memory.domain.redaction.rules import Rule
 from agents_memory.domain.redaction.sought import Names, by_letter
 from agents_memory.domain.redaction.values import (
@@ -16,7 +16,7 @@ from agents_memory.domain.redaction.values import (
     looks_random,
 )
 
-_NAMES = f"{PASSWORDS}|passcode|pwd|token|secret|credential|key"
+_NAMES = f"{PASSWORDS}|{MORE_PASSWORDS}|пароль|passcode|pwd|token|secret|credential|key"
 _NAME = f"(?P<name>{_NAMES})"
 _NAMED = Names(_NAMES)
 _VALUE = r"(?P<value>[^\s\"'`<>|;,(){}\[\]\u3000-\uffef]{6,256}+)"
@@ -104,7 +104,9 @@ _BEFORE = re.compile(rf"(?<![^\s\"'`(*]){_VALUE}[\"'`*)]{{0,3}}\Z")
 _GROUPS = re.compile(r"(?=[A-Z-]{0,60}[0-9])(?!.*(?:X{3}|YOUR|HERE))[A-Z0-9]{2,12}(?:-[A-Z0-9]+)+")
 
 _HEX = re.compile("[0-9a-f]{32}")
+_GIVEN = frozenset(":='\"")
 _REVEALED = "revealed"
+_KEYS = ("token", "secret", "credential", "key")
 
 
 def _replace_apart(text: str, found: dict[str, int]) -> str:
@@ -124,7 +126,7 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
 def _secret_kind(value: str, name: str) -> str | None:
     if name == _REVEALED and is_strong_password(value, beside=False):
         return "password"
-    if name not in ("token", "secret", "credential", "key"):
+    if name not in _KEYS:
         if is_strong_password(value, beside=True) or _HEX.fullmatch(value):
             return "password"
         return "secret" if is_strong_key(value) else None
@@ -167,7 +169,12 @@ def _below(lowered: str) -> Iterator[tuple[int, int, str]]:
             yield *line.span("value"), name[1]
         for answer in _ANSWERS:
             if match := answer.match(lowered, name.end()):
-                yield *match.span("value"), _asked(name[0] + match[0], name[1])
+                asked = _asked(name[0] + match[0], name[1])
+                # The whole of what somebody answers who was asked, not the field after a field.
+                whole = lowered[match.end("value") : match.end("value") + 1] in ("", "\n")
+                question = _GIVEN.isdisjoint(match[0].split("\n", 1)[0])
+                replied = asked not in _KEYS and whole and question
+                yield *match.span("value"), _REVEALED if replied else asked
 
 
 def _asked(said: str, name: str) -> str:

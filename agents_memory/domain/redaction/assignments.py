@@ -25,6 +25,8 @@ _ASSIGNMENTS = Names(
     r"|[ \t]?\([ \t]?(?=[\"'])"
     r"|[ \t]{0,2}(?:是|为|為|は|는|은)[ \t]{0,2}[:：]?[ \t]{0,2}"
     r"|[ \t]{1,2}(?:is|ist|es|est|é)[ \t:]{1,3}"
+    # What stands in for it.
+    r"|[\"'\])]{0,3}[ \t]{1,2}(?:\?\?|\|\||or)[ \t]{1,2}(?=[\"'])"
     # Terraform declares a variable, and what it is if nobody says.
     r"|\"[ \t]?\{\s{1,8}(?:[a-z]{2,12}[ \t]{0,8}=[^\n]{0,80}\n\s{0,8}){0,3}default"
     r"[ \t]{0,8}=[ \t](?=\")"

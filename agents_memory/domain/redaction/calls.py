@@ -15,11 +15,12 @@ _SIGN_IN = (
     "|dbi->connect|pdo->__construct|mysqli(?:_connect|_real_connect)?|pdo|pg_connect|getconnection|wifi\\.begin"
     "|wifimulti\\.addap|mqtt\\w{0,12}\\.connect|client\\.connect|connect|username_pw_set|ftp\\w{0,8}"
     "|new-object pscredential|pscredential|auth ?="
+    "|redis?[:.]auth|red[:.]auth|client[:.]auth|conn[:.]auth"
 )
 _CIPHER = (
     "hmac(?:\\.new)?|createhmac|fernet|sign|from_key|privatekeytoaccount|wallet|jwt\\.(?:sign|encode|decode|verify)|jwtverify"
     "|aes\\w{0,8}(?:\\.new)?|createcipheriv|secretkeyspec|hmac256|hmac512|signwith|setsigningkey"
-    "|algoliasearch|twilio['\"]\\)|twilio|telebot|bot|openai|anthropic|client\\w{0,8}|stripe|setapikey|set_api_key"
+    "|algoliasearch|twilio['\"]\\)|twilio(?:\\.init)?|telebot|bot|openai|anthropic|client\\w{0,8}|stripe|setapikey|set_api_key"
 )
 _CALLS = by_letter(f"{_SIGN_IN}|{_CIPHER}", not_behind="a-z0-9")
 _CALL = re.compile(rf"(?:{_CALLS})[ \t]?\(")

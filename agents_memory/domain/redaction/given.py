@@ -142,7 +142,9 @@ def _is_password(assigned: Assigned) -> bool:
     if any(sign in assigned.separator for sign in ":=：＝") and _PASSPHRASE.fullmatch(value):
         return True
     if assigned.noun > "\u3000":
-        return value.isascii() and len(value) >= 6
+        # `パスワード：dmitriさん`
+        goes_on = assigned.after > "\u3000" and assigned.after.isalpha()
+        return value.isascii() and len(value) >= 6 and not goes_on
     return assigned.separator == "=" and assigned.after not in (",", ")")
 
 

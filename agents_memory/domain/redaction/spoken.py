@@ -40,6 +40,7 @@ _PAIRS = (
     "user(?:name)?/pass(?:word)?|login/pass(?:word)?|credentials?|creds|zugang|accesso|acceso|accès|доступ|zugangsdaten|logins?|anmeldedaten"
     "|credenciales|identifiants|账号|帳號|log(?:ged)? ?in (?:with|as|using)"
 )
+_OF_PASSWORDS = ("cred", "user", "login/", "zugangsdaten", "anmelde", "identifiants")
 _PAIR_HINTS = (
     *("/pass", "creds", "zugang", "acces", "accès", "доступ"),
     *("credential", "credencial", "zugangs", "login", "anmelde", "identifiants", "账号", "帳號"),
@@ -85,9 +86,9 @@ _BESIDE = re.compile(
     rf"{_OPENING}{_VALUE}"
 )
 _LINK_OTHERS = re.compile(
-    r"[^\s:=]{0,5}(?:[ \t][\w'@.-]{1,40}+){0,4}?(?:[ \t]{0,2}[:=–—-]|[ \t]{1,2}"
+    r"(?:[^\s:=]{0,5}(?:[ \t][\w'@.-]{1,40}+){0,4}?(?:[ \t]{0,2}[:=–—-]|[ \t]{1,2}"
     r"(?:to|jest|yra|ir|е|คือ|это|è|är|er|on|je|este|adalah|là|είναι|هي|هو|היא|הוא|است|है):?)"
-    r"[ \t]{1,2}"
+    r"[ \t]{1,2}|[\u0e00-\u0e7f]{0,40}?คือ[ \t]{0,2})"
     rf"{_OPENING}{_VALUE}"
 )
 _BESIDE_OTHERS = re.compile(rf"[\w']{{0,4}}[ \t]{{1,2}}{_OPENING}{_VALUE}")
@@ -102,7 +103,9 @@ _PUBLIC = re.compile(
 # A question about passwords names other things.
 _ASKS = re.compile("[怎如忘何什？?]")
 # `with password …`, `…, password …`: what follows is one.
-_TOLD = re.compile(r"(?:[,/，]|(?<!\w)(?:with|and|mit|und|con|y|avec|et))[ \t](?:la[ \t])?\Z")
+_TOLD = re.compile(
+    r"(?:，[ \t]?|(?:[,/]|(?<!\w)(?:with|and|mit|und|con|y|avec|et))[ \t])(?:la[ \t])?\Z"
+)
 # What a password was changed to stands behind what it was.
 _CHANGED = re.compile(
     rf"[^\n]{{0,40}}? (?:from|von|de|с|\[old\]) {_OPENING}{_VALUE}"
@@ -190,7 +193,7 @@ def _pairs(lowered: str) -> Iterator[tuple[int, int, bool, bool]]:
     """Where the second of a user and a password may stand."""
     if any(map(lowered.__contains__, _PAIR_HINTS)):
         for pair in _PAIR.finditer(lowered):
-            yield *pair.span(1), True, True
+            yield *pair.span(1), True, not pair[0].startswith(_OF_PASSWORDS)
 
 
 RULE = Rule(_replace_spoken, _HINTS)

@@ -11,7 +11,7 @@ undefined true false yes no on off empty optional required string str text bytes
 bool boolean any object unknown hidden masked removed omitted changeme change_me change-me changeit
 todo tbd foo bar baz foobar test testing dummy sample fake default value bearer basic sha1 sha256
 sha512 md5 bcrypt argon2 argon2id scrypt pbkdf2 utf8 utf-8 base64 hs256 rs256 es256 oauth2 str|none
-lambda
+lambda 1password lastpass bitwarden keepass keepassxc vault keychain
 """
 _PLACEHOLDERS = frozenset(_PLACEHOLDER_WORDS.split())
 _REFERENCE = re.compile(
