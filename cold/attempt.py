@@ -71,12 +71,8 @@ class Attempt:
         """Settles, puts off or parks each row of the batch.
 
         Raises what no item is to blame for (BLAMELESS); the rest of the batch stays claimed. After
-        Hung it stays so until the next term, with the attempt counted as for a crash.
+        Hung it stays so until the next term, which takes each of it alone, as after a crash.
         """
-        if len(batch) == 1 and (verdict := self._guard.exhausted(batch[0])) is not None:
-            # Not even tried: it may have killed the process each time.
-            await self._put_off(batch[0], verdict)
-            return
         try:
             worked = await self._stop.race(self.in_time(lambda: self._prepare(batch)))
         except BLAMELESS:

@@ -99,14 +99,16 @@ def compose(
         *([] if mirror is None else [mirror]),
         Prune(database, clock, log_retention_days),
     ]
+    # A hung question about a message keeps neither a summary waiting nor a lane without work, and
+    # a queue of messages that never ends no chore.
     background = Asking(
-        [tag, summarise],
+        [summarise],
         [
             *upkeep.asking(database, models, clock),
             *_librarian(database, models, patching, clock, librarianship),
         ],
     )
-    asking = [Asking([digest, persona]), background]
+    asking = [Asking([digest, persona]), background, Asking([tag])]
     if not any(models.serves(role) for role in Role):
         # Rules keep nobody waiting.
         chores += background.chores

@@ -46,9 +46,9 @@ class Flow:
         self.items = 0
 
     async def run(self, claims: Sequence[Claim]) -> None:
-        """Settles, puts off or parks each row; those tried before last, each by itself.
+        """Settles, puts off or parks each row; those that cannot be loaded together last, alone.
 
-        A suspect takes nobody along then. Raises what `Attempt.run` does, ModelAway once what
+        Raises what `Attempt.run` does, ModelAway once what
         needs no model is done; what was not begun stays claimed.
         """
         woken = asyncio.ensure_future(self._wake.wait())
@@ -71,7 +71,7 @@ class Flow:
             await end([*self._asked, *self._storing, woken, told])
         if self._away is not None:
             raise self._away
-        for claim in sorted(self._alone, key=lambda claim: (claim.attempts, claim.item_id)):
+        for claim in self._alone:
             await self._attempt.run([claim])
 
     async def _go_on(self) -> bool:
@@ -95,16 +95,14 @@ class Flow:
 
     async def _take(self, claims: Sequence[Claim]) -> None:
         self.items += len(claims)
-        fresh = [claim for claim in claims if claim.attempts <= 1]
-        self._alone += [claim for claim in claims if claim.attempts > 1]
-        if not fresh:
+        if not claims:
             return
         try:
-            loaded = await self._stop.race(self._attempt.load(fresh))
+            loaded = await self._stop.race(self._attempt.load(claims))
         except BLAMELESS:
             raise
         except Exception:  # noqa: BLE001 (whose fault it is shows when each is by itself)
-            self._alone += fresh
+            self._alone += claims
             return
         self._waiting += [pair for pair in loaded if pair[1] is not None]
         self._answered += [Worked(claim, None, None) for claim, item in loaded if item is None]

@@ -1,12 +1,11 @@
 """Decisions about attempts: when to try again, when to give up, when to hold a whole stage."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from agents_memory.domain.errors import MemoryFault
-from agents_memory.storage.work import Claim
 
 REASON_CHARS = 300
 
@@ -100,28 +99,9 @@ class Guard:
             return Park(reason)
         return RetryLater(reason, Backoff(60, 4, 3600, self.chance).after(attempts))
 
-    def exhausted(self, claim: Claim) -> Park | None:
-        """A verdict on an item that was claimed again and again and never settled or failed.
-
-        Attempts are counted at the claim, so one that kills the process is found out too.
-        """
-        if claim.attempts <= self.max_attempts:
-            return None
-        return Park(f"the daemon ended {claim.attempts - 1} times while it worked on this")
-
     def hold(self, times: int, error: Exception) -> Hold:
         """The `times`-th rest in a row of a stage that `error` keeps from working: 5 s to 5 min."""
         return Hold(reason_of(error), Backoff(5, 2, 300, self.chance).after(times))
-
-
-def batches(claims: Sequence[Claim]) -> list[list[Claim]]:
-    """Fresh items together; then each that was tried before by itself, the least tried first.
-
-    A suspect can then take nobody along when it fails, or kills the process.
-    """
-    fresh = [claim for claim in claims if claim.attempts <= 1]
-    suspects = sorted((c for c in claims if c.attempts > 1), key=lambda c: (c.attempts, c.item_id))
-    return [batch for batch in (fresh, *([suspect] for suspect in suspects)) if batch]
 
 
 def reason_of(error: Exception) -> str:

@@ -21,7 +21,7 @@ from cold.attempt import Attempt
 from cold.beat import Beat
 from cold.fence import fenced
 from cold.flow import Flow
-from cold.guard import Guard, ModelAway, batches
+from cold.guard import Guard, ModelAway, Park
 from cold.passes.protocol import Chore, Pass, SideBySide
 from cold.stopping import Stop, Stopped, first
 
@@ -75,12 +75,20 @@ class Rounds:
         return not self._passes and not self._chores
 
     async def hand_back(self, epoch: int) -> None:
-        """Releases what this process claimed and did not finish, in this term or an earlier one."""
+        """Releases what this process claimed and did not finish, in this term or an earlier one.
+
+        What another one left claimed is worked on alone from then on.
+        """
         self._terms.add(epoch)
         stages = [step.stage for step in self._passes]
         async with fenced(self._database, epoch) as connection:
             for term in self._terms:
                 await work.release_term(connection, term, stages)
+            most = self._guard.max_attempts
+            parked = await work.suspect_lost(connection, epoch, stages, most)
+        for item, stage in parked:
+            self._account.note(stage, Park(work.ENDED))
+            log.warning(Action.ITEM_PARKED, stage=stage, item=item, reason=work.ENDED)
         self._terms = {epoch}
 
     async def empty(self, epoch: int) -> int:
@@ -151,7 +159,7 @@ class Rounds:
         items = len(claims)
         attempt = Attempt(self._database, step, self._guard, self._stop, self._account, epoch)
         try:
-            if isinstance(step, SideBySide) and step.lanes is not None:
+            if isinstance(step, SideBySide) and step.lanes is not None and not claims[0].alone:
                 flow = Flow(
                     attempt,
                     step.lanes,
@@ -163,8 +171,7 @@ class Rounds:
                 await flow.run(claims)
                 items = flow.items
             else:
-                for batch in batches(claims):
-                    await attempt.run(batch)
+                await attempt.run(claims)
         except (EmbedderUnavailable, ModelAway, DatabaseUnavailable, SchemaMismatch) as lost:
             # With the database gone altogether this fails too, and the caller waits for it.
             await self._hold(step.stage, epoch, lost)
@@ -178,7 +185,9 @@ class Rounds:
 
         async def more() -> list[Claim]:
             due = await self.look(epoch)
-            return [] if due != {stage} else await self._stop.race(self._claim(stage, epoch))
+            if due != {stage}:
+                return []
+            return await self._stop.race(self._claim(stage, epoch, beside=True))
 
         return more
 
@@ -190,9 +199,9 @@ class Rounds:
         async with self._database.acquire() as connection:
             return await work.list_due_stages(connection, stages, epoch)
 
-    async def _claim(self, stage: str, epoch: int) -> list[Claim]:
+    async def _claim(self, stage: str, epoch: int, *, beside: bool = False) -> list[Claim]:
         async with self._database.acquire() as connection:
-            return await work.claim_work(connection, stage, self._batch_size, epoch)
+            return await work.claim_work(connection, stage, self._batch_size, epoch, beside=beside)
 
     async def _hold(self, stage: str, epoch: int, lost: Exception) -> None:
         times = self._resting[stage].times + 1 if stage in self._resting else 1

@@ -96,7 +96,13 @@ class StrictTool(Tool):
 
     def _validated(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         known = self.parameters["properties"]
-        given = {key: value for key, value in arguments.items() if key not in CLIENT_KEYS}
+        needed = self.parameters.get("required", ())
+        # Some clients send every argument, and null for what was not given.
+        given = {
+            key: value
+            for key, value in arguments.items()
+            if key not in CLIENT_KEYS and (value is not None or key in needed or key not in known)
+        }
         problems = [_unknown(key, known) for key in given if key not in known]
         if not problems:
             try:

@@ -25,7 +25,12 @@ from agents_memory.cli.output import (
     use_utf8,
     visible,
 )
-from agents_memory.domain.errors import ConfigurationError, DatabaseUnavailable, MemoryFault
+from agents_memory.domain.errors import (
+    ConfigurationError,
+    DatabaseUnavailable,
+    MemoryFault,
+    SchemaMismatch,
+)
 
 PROGRAM = "mcp-agents-memory"
 DEFAULT_COMMAND = "serve"
@@ -179,7 +184,8 @@ def _fail(error: Exception) -> int:
         _print_error(str(error))
         if isinstance(error, ConfigurationError):
             return EXIT_USAGE
-        return EXIT_DATABASE if isinstance(error, DatabaseUnavailable) else EXIT_FAILURE
+        unusable = isinstance(error, DatabaseUnavailable | SchemaMismatch)
+        return EXIT_DATABASE if unusable else EXIT_FAILURE
     # Heavy (structlog), and needed here only.
     from agents_memory.observe import frames, outline
 

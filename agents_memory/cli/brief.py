@@ -2,14 +2,12 @@
 
 import asyncio
 import json
-import os
-import sys
-import threading
 from contextlib import suppress
 from typing import Any
 
 import click
 
+from agents_memory.cli.hook import answer
 from agents_memory.cli.options import EPILOG
 from agents_memory.cli.output import EXIT_OK, emit_text
 from agents_memory.cli.pool import load_settings, open_for
@@ -23,8 +21,6 @@ from agents_memory.settings.inherited import enter_hook
 EXAMPLE = "Example: mcp-agents-memory brief --client claude-code"
 # Claude Code shows only the first 2 KB of what is longer than 10,000 characters.
 MOST_CHARS = 9_500
-HOOK_WITHIN_S = 8.0
-MAX_INPUT = 2**20
 LATER = (
     "The shared memory could not be read in time for the start of this session. Call the tool "
     "memory_startup before work that may depend on earlier sessions."
@@ -38,6 +34,8 @@ class _HookFirst(click.Command):
         if not any(word.startswith("--hook") for word in args):
             return super().parse_args(ctx, args)
         ctx.ignore_unknown_options = ctx.allow_extra_args = True
+        # Help is no JSON.
+        ctx.help_option_names = []
         try:
             return super().parse_args(ctx, list(args))
         except click.UsageError:
@@ -61,39 +59,17 @@ def command(*, platform: str, max_chars: int, hook: bool) -> int:
     cannot be reached must not stop a session from starting.
     """
     if hook:
-        _answer_hook(platform, max_chars)
-        # Only where the time was up just now: that answer ends the process in a moment.
-        return EXIT_OK
+        answer(lambda payload: _for_hook(platform, max_chars, payload), envelope(LATER))
     emit_text(asyncio.run(_brief(load_settings(), platform, max_chars)))
     return EXIT_OK
 
 
-def _answer_hook(platform: str, max_chars: int) -> None:
-    """Prints the one object and ends the process, in time and with code 0."""
-    out = os.dup(1)
-    # Nothing else may come out there, whatever a library prints.
-    os.dup2(2, 1)
-    first = threading.Lock()
-
-    def finish(answer: dict[str, Any]) -> None:
-        if first.acquire(blocking=False):
-            with suppress(OSError):
-                # ASCII, since a client may read the pipe in any encoding.
-                os.write(out, json.dumps(answer).encode("ascii") + b"\n")
-            os._exit(EXIT_OK)
-
-    timer = threading.Timer(HOOK_WITHIN_S, lambda: finish(envelope(LATER)))
-    timer.daemon = True
-    timer.start()
-    try:
-        # A session that our own work started must not start more of it.
-        if not enter_hook():
-            finish({})
-        asked_by = _asking(platform, sys.stdin.buffer.read(MAX_INPUT))
-        text = asyncio.run(_brief(load_settings(), asked_by, max_chars))
-        finish(envelope(text))
-    except BaseException:  # noqa: BLE001 (a hook that fails costs the client its session's start)
-        finish(envelope(LATER))
+def _for_hook(platform: str, max_chars: int, payload: bytes) -> dict[str, Any]:
+    # A session that our own work started must not start more of it.
+    if not enter_hook():
+        return {}
+    asked_by = _asking(platform, payload)
+    return envelope(asyncio.run(_brief(load_settings(), asked_by, max_chars)))
 
 
 def envelope(text: str) -> dict[str, Any]:

@@ -39,7 +39,7 @@ TITLE = "AUC: is what is used next ranked first?"
     "--plot",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.svg",
-    help="Draw the AUCs; an older file is replaced.",
+    help="Draw the AUCs as SVG, the one format there is; an older file is replaced.",
 )
 @as_json
 def command(
@@ -76,6 +76,7 @@ def _synthetic(seeds: int, plot: Path | None, *, as_json: bool) -> int:
                 "seeds": seeds,
                 **asdict(found.structured),
                 "of_oracle": found.of_oracle,
+                "of_oracle_shipped": found.of_oracle_shipped,
                 "suggestion": {**asdict(found.suggestion), "applied": False},
                 "structureless": found.structureless,
             }
@@ -85,6 +86,7 @@ def _synthetic(seeds: int, plot: Path | None, *, as_json: bool) -> int:
     for name, measured in sorts.items():
         lines += ["", f"{name}:", *_lines(measured)]
     lines += ["", f"{'activation / oracle':<32}  {_shown(found.of_oracle)}"]
+    lines += [f"{'activation_shipped / oracle':<32}  {_shown(found.of_oracle_shipped)}", ""]
     emit_text("\n".join([*lines, *_suggested(found.suggestion)]))
     return EXIT_OK
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
 import click
@@ -10,7 +10,7 @@ import click
 from agents_memory.cli.output import visible
 from agents_memory.domain.errors import DatabaseUnavailable
 from agents_memory.observe import configure
-from agents_memory.services.opening import Role, open_pool
+from agents_memory.services.opening import Role, open_pool, owning
 from agents_memory.services.reachability import explained
 from agents_memory.settings import Settings
 from agents_memory.storage import users
@@ -101,7 +101,8 @@ async def open_for(
         user_id = await database.run(
             lambda connection: users.ensure_user(connection, settings.user_name)
         )
-        yield OpenPool(database, user_id)
+        with owning(settings) if role == "owner" else nullcontext():
+            yield OpenPool(database, user_id)
     finally:
         await opened.close()
 

@@ -63,17 +63,23 @@ def _document(outcome: Privacy) -> dict[str, object]:
         "changed": outcome.changed,
         "told": outcome.told,
         "memories": outcome.memories,
+        "kept": outcome.kept,
         "documents": outcome.documents,
     }
 
 
 def _told(outcome: Privacy, *, private: bool) -> str:
     word = "private" if private else "public again"
-    if not outcome.changed and not outcome.told:
+    if not outcome.changed and not outcome.told and not outcome.kept:
         return f"nothing changed: all of it was {'private' if private else 'public'} already"
     lines = [f"{_ids(outcome.changed)} {word}"] if outcome.changed else []
     if outcome.told:
         lines.append(f"{_ids(outcome.told)} {word}: the words it was told with")
+    if outcome.kept:
+        lines.append(
+            f"{_ids(outcome.kept)} private still: by itself (`message private ID --undo`), or told "
+            "for a memory that is private"
+        )
     if outcome.memories:
         lines.append(f"{_ids(outcome.memories)} hidden: resting on private messages alone")
     return "\n".join(lines)

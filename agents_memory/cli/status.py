@@ -123,10 +123,8 @@ def describe_hold(hold: dict[str, Any]) -> str:
     until = f"until {hold['held_until'][:16].replace('T', ' ')} UTC"
     if hold["over"]:
         until = "no longer, and asked again with the next work"
-    return (
-        f"{hold['provider']} models {until}: no answer so far; see that they run, then "
-        "`mcp-agents-memory retry --all`"
-    )
+    reason = hold["reason"] or "no answer so far; see that they run"
+    return f"{hold['provider']} models {until}: {reason}; then `mcp-agents-memory retry --all`"
 
 
 def describe_stage(numbers: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
@@ -19,7 +20,11 @@ _COPY = re.compile(r"\.(\d{8}-\d{6})(?:-(\d+))?\.bak")
 def load(file: Path) -> str | None:
     """The text of `file`, None when there is none. Raises MemoryFault."""
     try:
-        if file.stat().st_size > MAX_BYTES:
+        found = file.stat()
+        if not stat.S_ISREG(found.st_mode):
+            # A pipe would be waited for, a device never ends.
+            raise MemoryFault(f"{file} is no ordinary file; put one there, then run this again")
+        if found.st_size > MAX_BYTES:
             raise MemoryFault(f"{file} is larger than {MAX_BYTES >> 20} MiB; edit it by hand")
         return file.read_bytes().decode("utf-8")
     except FileNotFoundError:

@@ -11,6 +11,8 @@ from agents_memory.clients import json_text
 from agents_memory.clients.json_tree import NotJson
 from agents_memory.domain.errors import MemoryFault
 
+_BOM = "\ufeff"
+
 
 class Unreadable(MemoryFault):
     """The file is not in the form its client reads, so that we leave it alone."""
@@ -19,7 +21,7 @@ class Unreadable(MemoryFault):
 def find(file: Path, text: str, keys: Sequence[str]) -> Any:
     """The value of the member at `keys`, None when there is none. Raises Unreadable."""
     try:
-        value: Any = tomlkit.parse(text).unwrap() if _is_toml(file) else json_text.read(text)
+        value: Any = _toml(text).unwrap() if _is_toml(file) else json_text.read(text)
     except (TOMLKitError, NotJson, RecursionError) as error:
         raise Unreadable(f"{file} cannot be read: {error}") from error
     for key in keys:
@@ -50,7 +52,7 @@ def with_unchecked(file: Path, text: str, keys: Sequence[str], value: object) ->
     """The same, only to be compared with: nobody has looked what became of the rest."""
     try:
         if _is_toml(file):
-            return _toml_with(text, keys, value)
+            return _toml_with(file, text, keys, value)
         return json_text.with_value(text, keys, value)
     except (TOMLKitError, NotJson, TypeError) as error:
         raise Unreadable(f"{file} cannot be changed: {error}") from error
@@ -60,13 +62,33 @@ def without_member(file: Path, text: str, keys: Sequence[str | int]) -> str:
     """`text` without what is at `keys`; checked to be otherwise the same. Raises Unreadable."""
     expected = _without(find(file, text, ()), keys)
     if _is_toml(file):
-        document = tomlkit.parse(text)
+        document = _toml(text)
         node: Any = document
         for key in keys[:-1]:
             node = node[key]
         del node[keys[-1]]
-        return _checked(file, tomlkit.dumps(document), expected)
+        return _checked(file, _mark(text) + tomlkit.dumps(document), expected)
     return _checked(file, json_text.without(text, keys), expected)
+
+
+def as_before(
+    file: Path, text: str, keys: Sequence[str | int], installed: str, before: str
+) -> str | None:
+    """`text` where what is at `keys`, which made `installed` of `before`, is taken back so that its
+    place has its old form; None where somebody wrote just there since. Raises Unreadable.
+    """
+    if _is_toml(file):
+        return None
+    try:
+        after = json_text.unappended(text, keys, installed, before)
+    except NotJson:
+        return None
+    if after is None:
+        return None
+    there_before = find(file, before, ())
+    ours = next(at for at in range(1, len(keys) + 1) if not has(there_before, keys[:at]))
+    expected = _without(find(file, text, ()), keys[:ours])
+    return after if find(file, after, ()) == expected else None
 
 
 def _checked(file: Path, after: str, expected: Any) -> str:
@@ -109,18 +131,24 @@ def _without(holder: Any, keys: Sequence[str | int]) -> Any:
     return changed
 
 
-def _toml_with(text: str, keys: Sequence[str], value: object) -> str:
-    document = tomlkit.parse(text)
+def _toml_with(file: Path, text: str, keys: Sequence[str], value: object) -> str:
+    document = _toml(text)
     node: Any = document
     for depth, key in enumerate(keys[:-1]):
         if key not in node:
             node[key] = tomlkit.table(is_super_table=depth == 0)
         node = node[key]
+        if not isinstance(node, dict):
+            name = ".".join(keys[: depth + 1])
+            raise Unreadable(
+                f"{file} cannot be changed: {name} is no table; make it one ([{name}]), then run "
+                "this again"
+            )
     if isinstance(value, dict) and isinstance(node.get(keys[-1]), dict):
         _update(node[keys[-1]], value)
     else:
         node[keys[-1]] = value
-    return tomlkit.dumps(document)
+    return _mark(text) + tomlkit.dumps(document)
 
 
 def _update(table: Any, value: dict[str, object]) -> None:
@@ -130,6 +158,14 @@ def _update(table: Any, value: dict[str, object]) -> None:
     for key, item in value.items():
         if key not in table or table[key] != item:
             table[key] = item
+
+
+def _toml(text: str) -> tomlkit.TOMLDocument:
+    return tomlkit.parse(text.removeprefix(_BOM))
+
+
+def _mark(text: str) -> str:
+    return _BOM if text.startswith(_BOM) else ""
 
 
 def _is_toml(file: Path) -> bool:

@@ -58,6 +58,39 @@ def without(text: str, path: Sequence[str | int]) -> str:
     return text
 
 
+def unappended(text: str, path: Sequence[str | int], appended: str, before: str) -> str | None:
+    """`text` where what `with_value` appended at `path`, making `appended` of `before`, is taken
+    back just as it was put in; None where it is not as it was left, or was not appended.
+
+    Raises NotJson.
+    """
+    tree = parse(before, path)
+    if tree is None:
+        return None
+    old, depth = _follow(tree, path)
+    made, there = (_node_at(one, path[:depth]) for one in (appended, text))
+    if depth == len(path) or made is None or there is None:
+        return None
+    left = _rest(appended, made, len(old.entries))
+    if _rest(text, there, len(there.entries) - 1) != left:
+        return None
+    return text[: there.end - len(left)] + _rest(before, old, len(old.entries)) + text[there.end :]
+
+
+def _node_at(text: str, path: Sequence[str | int]) -> Node | None:
+    tree = parse(text, path)
+    if tree is None:
+        return None
+    node, depth = _follow(tree, path)
+    return node if depth == len(path) else None
+
+
+def _rest(text: str, node: Node, entries: int) -> str:
+    """What of an object or array comes after its first entries."""
+    kept = node.entries[: max(0, entries)]
+    return text[kept[-1][2].end if kept else node.start + 1 : node.end]
+
+
 def _cut(text: str, node: Node, at: int, start: int, child: Node) -> str:
     if at + 1 < len(node.entries):
         # Up to the next entry's own line, so that its comments stay with it.

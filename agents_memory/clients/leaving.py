@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -53,12 +54,14 @@ def _edit(file: Path, spots: list[_Spot]) -> Edit | None:
         return None
     earlier = list(_earlier(file, spots))
     before = next((copy for _, copy, theirs in earlier if not theirs), None)
-    if _with(file, before, ours) == text:
-        # Earlier installations left copies, too.
-        spent = [path for path, copy, theirs in earlier if _with(file, before, theirs) == copy]
-        return Edit(file, text, before, tuple(spent))
-    after = _without(file, text, ours, before or "")
-    return Edit(file, text, None if not earlier and after.strip() in ("", "{}") else after)
+    # Copies that installing left, of what it found and of what it made of it.
+    spent = tuple(p for p, copy, theirs in earlier if _states(file, before, theirs)[-1] == copy)
+    states = _states(file, before, ours)
+    if states[-1] == text:
+        return Edit(file, text, before, spent, gives_back=True)
+    after = _without(file, text, ours, states)
+    gone = not earlier and after.strip() in ("", "{}")
+    return Edit(file, text, None if gone else after, spent)
 
 
 def _earlier(file: Path, spots: list[_Spot]) -> Iterator[tuple[Path, str, list[_Member]]]:
@@ -85,9 +88,10 @@ def _ours(file: Path, text: str, spots: list[_Spot]) -> list[_Member]:
     return found
 
 
-def _with(file: Path, before: str | None, ours: list[_Member]) -> str | None:
-    """What installing made of a file; None where it could not."""
+def _states(file: Path, before: str | None, ours: list[_Member]) -> list[str | None]:
+    """A file before installing and after each step of it, None after one that could not be."""
     text = before or ""
+    states: list[str | None] = [text]
     try:
         for keys, value in ours:
             names = [str(key) for key in keys]
@@ -96,15 +100,23 @@ def _with(file: Path, before: str | None, ours: list[_Member]) -> str | None:
                 if not isinstance(document.find(file, text, names[:-1]), list):
                     names, value = names[:-1], [value]
             text = document.with_unchecked(file, text, names, value)
+            states.append(text)
     except MemoryFault:
-        return None
-    return text
+        states.append(None)
+    return states
 
 
-def _without(file: Path, text: str, ours: list[_Member], before: str) -> str:
+def _without(file: Path, text: str, ours: list[_Member], states: list[str | None]) -> str:
     """`text` without what is ours, and without what held nothing else and was not there before."""
-    there_before = document.find(file, before, ())
-    for keys, _ in reversed(ours):
+    there_before = document.find(file, states[0] or "", ())
+    steps = dict(enumerate(pairwise(states)))
+    for at, (keys, _) in reversed(list(enumerate(ours))):
+        before, installed = steps.get(at, (None, None))
+        if before is not None and installed is not None:
+            as_before = document.as_before(file, text, keys, installed, before)
+            if as_before is not None:
+                text = as_before
+                continue
         text = document.without_member(file, text, keys)
         holder: Sequence[str | int] = keys[:-1]
         while holder and document.find(file, text, [str(key) for key in holder]) in ({}, []):

@@ -22,18 +22,15 @@ Run = Callable[[Sequence[str]], bool]
 class Edit:
     """One file, before and after (None: not there).
 
-    `spent` are copies of earlier states that are of no more use once the file is so.
+    `spent` are copies of earlier states that are of no more use once the file is so. One that
+    `gives_back` makes the file what it was before we came, so that no copy is needed.
     """
 
     file: Path
     before: str | None
     after: str | None
     spent: tuple[Path, ...] = ()
-
-    @property
-    def gives_back(self) -> bool:
-        """Whether the file becomes what it was before we came, so that no copy is needed."""
-        return self.after is None or bool(self.spent)
+    gives_back: bool = False
 
     def diff(self) -> str:
         """The change for a person; what looks like a secret nearby is not shown."""

@@ -126,6 +126,26 @@ class Ground:
     profiles: dict[str, ProfileState] = field(default_factory=dict)
 
 
+def standing(
+    memories: Mapping[int, MemoryState],
+    memory_id: int,
+    expected: int | None,
+    statuses: Sequence[Status] = (Status.ACTIVE,),
+) -> MemoryState:
+    """The memory, if it stands as expected.
+
+    Raises Refused with UNKNOWN_MEMORY, VERSION_CONFLICT and ALREADY_REMOVED.
+    """
+    state = memories.get(memory_id)
+    if state is None:
+        raise Refused(unknown_memory(memory_id))
+    if expected not in (None, state.version):
+        raise Refused(conflict(state, expected))
+    if state.status not in statuses:
+        raise Refused(not_active(state))
+    return state
+
+
 def steps(request: PatchRequest, ground: Ground, policy: Policy) -> tuple[Step, ...]:
     """All versions that the operations make, in their order; an operation sees the ones before it.
 
@@ -258,7 +278,9 @@ class _Making:
                 tags = retagged(state.tags, self._ground.tagger, state.content, content)
                 after = replace(state, content=content, trust=trust, tags=tags)
                 basis = Basis(operation.evidence)
-            case Support():
+            case Support(saying=saying):
+                if saying not in (None, state.content):
+                    raise Refused(conflict(state, operation.expected_version))
                 trust = highest((state.trust, self._trust(operation.evidence)))
                 after = replace(state, trust=trust)
                 basis = replace(basis, cited=basis.cited + operation.evidence)
@@ -328,14 +350,7 @@ class _Making:
     def _changeable(
         self, memory_id: int, expected: int | None, statuses: Sequence[Status] = (Status.ACTIVE,)
     ) -> MemoryState:
-        state = self._memories.get(memory_id)
-        if state is None:
-            raise Refused(unknown_memory(memory_id))
-        if expected not in (None, state.version):
-            raise Refused(conflict(state, expected))
-        if state.status not in statuses:
-            raise Refused(not_active(state))
-        return state
+        return standing(self._memories, memory_id, expected, statuses)
 
     def _keep_pinned(self, state: MemoryState) -> None:
         if state.pinned and self._actor is ActorClass.DAEMON:

@@ -78,7 +78,7 @@ class _TurnLine(BaseModel):
     id: _Name
     role: Literal["user", "assistant"]
     text: str
-    at: str | None = None
+    at: Any = None
     model: _Name | None = None
 
 
@@ -168,11 +168,11 @@ def _turn(record: dict[str, Any], header: Header | None) -> tuple[Turn | None, s
     return turn, complaint
 
 
-def _time(text: str | None) -> tuple[datetime | None, str | None]:
+def _time(text: Any) -> tuple[datetime | None, str | None]:
     if text is None:
         return None, None
     try:
-        when = datetime.fromisoformat(text)
+        when = datetime.fromisoformat(text.upper() if isinstance(text, str) else "")
         # A time at the edge of the calendar has no UTC form and so fits no timestamptz.
         when.astimezone(UTC)
     except (ValueError, OverflowError):

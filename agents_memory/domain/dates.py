@@ -16,12 +16,14 @@ ACCEPTED = (
 """What `parse_date_range` understands, in words for tool descriptions and refusals."""
 
 FIRST_YEAR, LAST_YEAR = 1900, 2999
-"""Years outside are refused: far from any memory, and a zone's offset could leave the calendar."""
+"""Years outside are far from any memory, and a zone's offset could leave the calendar: a day before
+them leaves the beginning of a range open, one after them its end; elsewhere they are refused."""
 
 _LONGEST = 80
 _DAYS_BACK = {"last_week": 7, "last_month": 30}
 _DAYS_AGO = re.compile(r"([0-9]{1,6})_days?_ago")
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}")
+_OPEN = ("", "..")
 _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?"
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?",
@@ -45,8 +47,8 @@ def parse_date_range(value: str, now: datetime, tz: tzinfo) -> DateRange | Refus
     * `last_week`, `last_month`: since 0:00 of the day 7, 30 days ago (they reach until now, so that
       what was said yesterday belongs to them; a calendar week or month is written `A..B`)
     * `N_days_ago`: since 0:00 of that day
-    * ISO date or datetime (`2026-11-29`, `2026-11-29T14:30`, with `Z` or an offset if wanted):
-      a lower bound only
+    * ISO date or datetime (`2026-11-29`, `20261129`, `2026-11-29T14:30`, with `Z` or an offset if
+      wanted): a lower bound only
     * `A..B`, `A/B`, `..B`, `A..` where an end is `today`, `yesterday`, `N_days_ago`, a date or a
       datetime: an end given as a day includes that whole day
 
@@ -79,13 +81,17 @@ def _since(words: str, today: date, tz: tzinfo) -> DateRange | None:
 
 
 def _between(first: str, last: str, today: date, tz: tzinfo) -> DateRange | None:
-    """None if an end is not understood, or both are open."""
-    ends = [
-        DateRange(None, None) if word.strip() in ("", "..") else _span(word, today, tz)
-        for word in (first, last)
-    ]
-    begin, end = ends
-    if begin is None or end is None or begin.start is end.end is None:
+    """None if an end is not understood, or neither is given."""
+    if all(word.strip() in _OPEN for word in (first, last)):
+        return None
+    begin, end = (
+        DateRange(None, None) if word.strip() in _OPEN or _year_of(word) in far else span
+        for word, far, span in (
+            (first, range(FIRST_YEAR), _span(first, today, tz)),
+            (last, range(LAST_YEAR + 1, 10_000), _span(last, today, tz)),
+        )
+    )
+    if begin is None or end is None:
         return None
     return DateRange(begin.start, end.end)
 
@@ -101,7 +107,7 @@ def _span(word: str, today: date, tz: tzinfo) -> DateRange | None:
         elif _DAY.fullmatch(word.strip()):
             day = date.fromisoformat(word.strip())
         elif _MOMENT.fullmatch(word.strip()):
-            moment = datetime.fromisoformat(word.strip())
+            moment = datetime.fromisoformat(word.strip().upper())
             moment = (moment if moment.tzinfo else moment.replace(tzinfo=tz)).astimezone(UTC)
             return DateRange(moment, moment) if _is_near(moment) else None
         else:
@@ -111,6 +117,17 @@ def _span(word: str, today: date, tz: tzinfo) -> DateRange | None:
     if not _is_near(day):
         return None
     return DateRange(_midnight(day, tz), _midnight(day + timedelta(days=1), tz))
+
+
+def _year_of(word: str) -> int:
+    """The year of a day or moment as it is written, whatever the zone; -1 where it is neither."""
+    word = word.strip().upper()
+    try:
+        if _DAY.fullmatch(word):
+            return date.fromisoformat(word).year
+        return datetime.fromisoformat(word).year if _MOMENT.fullmatch(word) else -1
+    except ValueError:
+        return -1
 
 
 def _plain(word: str) -> str:

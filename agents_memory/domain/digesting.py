@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from agents_memory.domain.joining import Unit, joined, wide
+from agents_memory.domain.joining import Unit, joined, listed_together, wide
 from agents_memory.domain.key_sentences import key_sentences
 from agents_memory.domain.text import content_key, is_blank, truncate
 
@@ -72,7 +72,11 @@ def fragments(text: str) -> list[Unit]:
 
 
 def key_units(found: Sequence[Unit], most: int = MOST) -> list[Unit]:
-    """The up to `most` units that say most, in their order: of every section, if they are few."""
+    """The up to `most` units that say most, in their order: of every section, if they are few.
+
+    Where it is enough to join neighbours of one list, none is left out.
+    """
+    found = listed_together(found, most)
     if len(found) <= most:
         return list(found)
     sections = list(dict.fromkeys(unit.section for unit in found))
@@ -111,6 +115,9 @@ class _Reader:
     lines: list[str] = field(default_factory=list)
     item: bool = False
     indent: int = 0
+    # Of a table: the cells of the row before, until it is told, and of its head.
+    row: list[str] = field(default_factory=list)
+    head: list[str] = field(default_factory=list)
 
     def read(self, text: str) -> Iterator[Unit]:
         fenced = False
@@ -122,8 +129,17 @@ class _Reader:
             elif not fenced or self.code:
                 yield from self._line(line, len(raw) - len(raw.lstrip()))
         yield from self._flush()
+        yield from self._tell_row()
 
     def _line(self, line: str, indent: int) -> Iterator[Unit]:
+        if self.row or self.head:
+            if line.startswith("|") and _RULE.match(line) and not self.head:
+                self.head, self.row = self.row, []
+                return
+            yield from self._tell_row()
+            if not (line.startswith("|") and line.endswith("|")):
+                # What announced the table announces nothing behind it.
+                self.head, self.announced = [], None
         if is_blank(line):
             after_item = self.item
             yield from self._flush(announcing=True)
@@ -146,11 +162,23 @@ class _Reader:
             self.lines, self.item, self.indent = [line[mark.end() :]], True, indent
         elif line.startswith("|") and line.endswith("|"):
             yield from self._flush(announcing=True)
-            cells = (cell.strip() for cell in line.strip("|").split("|"))
-            self.lines, self.item = [" · ".join(cell for cell in cells if cell)], True
-            yield from self._flush()
+            # Told with the next line, which says whether it was the head.
+            self.row = [cell.strip() for cell in line.strip("|").split("|")]
         else:
             yield from self._prose(line, indent)
+
+    def _tell_row(self) -> Iterator[Unit]:
+        cells, self.row = self.row, []
+        if not cells:
+            return
+        heads = [*self.head, *[""] * len(cells)]
+        told = (
+            f"{head}: {cell}" if head else cell
+            for head, cell in zip(heads, cells, strict=False)
+            if cell
+        )
+        self.lines, self.item = [" · ".join(told)], True
+        yield from self._flush()
 
     def _prose(self, line: str, indent: int) -> Iterator[Unit]:
         if self.item and not indent:
@@ -191,10 +219,16 @@ class _Reader:
         heading = " – ".join(filter(None, above)) or None
         for sentence in sentences:
             for piece in _pieces(sentence.strip()):
-                if any(map(str.isalnum, piece)):
+                if _says(piece, heading):
                     yield Unit(piece, self.section, heading, self.block, item)
         if lead_in is not None or not item:
             self.announced = lead_in
+
+
+def _says(piece: str, heading: str | None) -> bool:
+    """Whether it says anything; a single letter or digit does so under a heading only."""
+    letters = [character for character in piece if character.isalnum()]
+    return len(letters) > 1 or bool(letters and (heading is not None or wide(letters[0])))
 
 
 def _is_whole(line: str, following: str) -> bool:

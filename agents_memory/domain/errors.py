@@ -4,6 +4,7 @@ MemoryFault                     a broken promise or a lost resource: raised
 ├── ConfigurationError          a setting is wrong; the message names the right one
 ├── DatabaseUnavailable         the database cannot be reached now; retrying may help
 ├── SchemaMismatch              the schema is older or newer than this program can use
+│   └── ProgramTooOld           it is newer; the program is to be upgraded
 ├── Deposed                     this daemon is no longer the leader; its write was refused
 └── EmbedderUnavailable         the embedding model cannot answer now
 
@@ -30,6 +31,10 @@ class DatabaseUnavailable(MemoryFault):
 
 class SchemaMismatch(MemoryFault):
     """The schema of the pool does not fit this version of the program."""
+
+
+class ProgramTooOld(SchemaMismatch):
+    """The pool asks for a newer version of the program."""
 
 
 class Deposed(MemoryFault):

@@ -11,6 +11,8 @@ FEWEST_WORDS = 6
 JOINED_CHARS = 300
 """What is joined grows no longer than this (ours)."""
 
+# With so many times more than are wanted, a note would say too much at once (ours).
+_MANY = 3
 # So many characters of scripts that are written without spaces, or of Hangul, make a word.
 _WIDE_PER_WORD = 1.5
 _QUESTION = re.compile(r"""[?？؟]["'”’»)\]」』）]*\Z""")
@@ -59,7 +61,7 @@ def joined(found: Sequence[Unit]) -> list[Unit]:
     words, with the rest of its paragraph. An item stands alone where it has a lead-in.
     """
     together: list[Unit] = []
-    for unit in found:
+    for unit in _titled(found):
         if together and _belong(together[-1], unit):
             together[-1] = _join(together[-1], unit)
         else:
@@ -71,10 +73,34 @@ def joined(found: Sequence[Unit]) -> list[Unit]:
             kept[-1] = replace(_join(kept[-1], unit), listed=unit.listed)
         else:
             kept.append(unit)
-    if len(kept) > 1 and _is_little(kept[-1]) and _is_near(kept[-2], kept[-1]):
+    ends = len(kept) > 1 and kept[-2].listed == kept[-1].listed
+    if ends and _is_little(kept[-1]) and _is_near(kept[-2], kept[-1]):
         last = kept.pop()
         kept[-1] = _join(kept[-1], last)
     return kept
+
+
+def listed_together(found: Sequence[Unit], most: int) -> list[Unit]:
+    """At most `most` units, with the shortest neighbours of one list made one; as they are where
+    that is not enough.
+    """
+    fewer = list(found)
+    if len(found) > _MANY * most:
+        return fewer
+    while len(fewer) > most:
+        pairs = [
+            (len(fewer[at].text) + len(fewer[at + 1].text), at)
+            for at in range(len(fewer) - 1)
+            if fewer[at].listed
+            and fewer[at + 1].listed
+            and fewer[at].block == fewer[at + 1].block
+            and _is_near(fewer[at], fewer[at + 1])
+        ]
+        if not pairs:
+            return list(found)
+        _, at = min(pairs)
+        fewer[at : at + 2] = [_join(fewer[at], fewer[at + 1])]
+    return fewer
 
 
 def wide(character: str) -> bool:
@@ -84,6 +110,28 @@ def wide(character: str) -> bool:
         and unicodedata.east_asian_width(character) in "WF"
         and not ("\uac00" <= character <= "\ud7a3")
     )
+
+
+def _titled(found: Sequence[Unit]) -> Sequence[Unit]:
+    """A short line at the top, above what has a lead-in, is the title of all that follows it."""
+    if len(found) < 2:
+        return found
+    title, following = found[0], found[1]
+    if (
+        title.listed
+        or title.heading is not None
+        or following.heading is None
+        or following.section != title.section
+        or _ENDED.search(title.text)
+        or not _is_short(title.text)
+    ):
+        return found
+    return [
+        replace(unit, heading=" – ".join(filter(None, (title.text, unit.heading))))
+        if unit.section == title.section
+        else unit
+        for unit in found[1:]
+    ]
 
 
 def _belong(before: Unit, unit: Unit) -> bool:

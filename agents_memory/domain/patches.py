@@ -111,11 +111,13 @@ class Support:
     """The same was said again: the memory rests on these messages too.
 
     Its words stay, and it has the trust of whichever is more trusted, since each would be enough.
+    `saying`: the words that are supported, whichever version of the memory says them.
     """
 
     memory_id: int
     expected_version: int | None = None
     evidence: tuple[int, ...] = ()
+    saying: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

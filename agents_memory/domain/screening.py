@@ -63,11 +63,14 @@ def commands(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Without letters in disguise and without characters that cannot be seen."""
+    """Without letters in disguise and without characters that cannot be seen.
+
+    Where an order begins with a capital behind a word, there it begins a line.
+    """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
         text = _UNSEEN.sub("", text)
-    return text.casefold()
+    return _CAPITAL.sub("\n", text).casefold()
 
 
 def _reasons(text: str) -> Iterator[str]:
@@ -96,6 +99,10 @@ def _closes_fence(text: str) -> bool:
 
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+)
+_CAPITAL = re.compile(
+    r"(?<=\w)[ \t]{1,3}(?=(?:Ignore|Disregard|Forget|Override|Bypass|Ignoriere?|Missachte|Vergiss"
+    r"|Ignora|Olvida|Descarta|Ignorez|Oubliez?|Esqueça|Dimentica|Игнорируй|Забудь)\b)"
 )
 # The name of our marker, from its closing line.
 _TAG = fence("", "any").rpartition("</")[2].rstrip(">")

@@ -97,11 +97,14 @@ def too_little(store: Store, seen: Window | None, horizon: float) -> str | None:
 
 
 def tuned(training: Holdout) -> dict[str, Score]:
-    """Every score, its free constants chosen by AUC on the training holdout."""
+    """Every score, its free constants chosen by AUC on the training holdout.
+
+    Activation too, and beside it as the daemon computes it.
+    """
     best = CANDIDATES[int(np.argmax(_reached([training])))]
     return {
-        "activation": scores.activation,
-        "activation_tuned": lambda known: scores.activation(known, best),
+        "activation": lambda known: scores.activation(known, best),
+        "activation_shipped": scores.activation,
         "exponential": _best(training, _exponentials()),
         "last_touch": scores.last_touch,
         "recency": _best(training, (_recency(shown) for shown in (False, True))),
@@ -111,7 +114,7 @@ def tuned(training: Holdout) -> dict[str, Score]:
 
 
 def parts(known: Holdout) -> dict[str, tuple[Floats, Floats]]:
-    """Scores with and without each part of activation."""
+    """Scores with and without each part of activation, with the constants as shipped."""
     whole = scores.activation(known)
 
     def weighing(**weights: float) -> Floats:

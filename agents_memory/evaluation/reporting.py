@@ -12,11 +12,15 @@ from agents_memory.evaluation.store import Floats, Store, hold_out
 
 GAPS = (
     ("activation", "exponential"),
-    ("activation_tuned", "exponential"),
     ("activation", "last_touch"),
     ("activation", "recency"),
     ("activation", "frequency"),
     ("activation", "exposure"),
+    ("activation_shipped", "exponential"),
+    ("activation_shipped", "last_touch"),
+    ("activation_shipped", "recency"),
+    ("activation_shipped", "frequency"),
+    ("activation_shipped", "exposure"),
 )
 """Whose AUCs are subtracted; in what is told `activation - exponential`."""
 
@@ -61,6 +65,8 @@ class Synthetics:
     structureless: Measured
     of_oracle: Estimate
     """The AUC of activation as a share of the oracle's, in structured stores."""
+    of_oracle_shipped: Estimate
+    """The same with the constants as shipped."""
     suggestion: Suggested
 
 
@@ -119,12 +125,16 @@ def report_synthetic(
                 seen = Window(0.0, made.holdout_at, made.holdout_at + horizon)
                 suggestions.append(comparing.suggest(made.store, seen, horizon, seed))
             step(1)
-    shares = [one.auc["activation"] / one.auc["oracle"] for one in ones[True]]
+
+    def share(name: str) -> Estimate:
+        return over_seeds([one.auc[name] / one.auc["oracle"] for one in ones[True]])
+
     return Synthetics(
         seeds=seeds,
         structured=_over(ones[True]),
         structureless=_over(ones[False]),
-        of_oracle=over_seeds(shares),
+        of_oracle=share("activation"),
+        of_oracle_shipped=share("activation_shipped"),
         suggestion=Suggested(
             decay=float(np.mean([each.decay for each in suggestions])),
             surfaced=float(np.mean([each.surfaced for each in suggestions])),

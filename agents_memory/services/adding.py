@@ -1,5 +1,7 @@
 """A statement that somebody wants remembered: added, or joined to what is believed already."""
 
+import asyncio
+import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -24,7 +26,7 @@ from agents_memory.domain.patches import (
 )
 from agents_memory.domain.statements import Statement
 from agents_memory.domain.text import repair
-from agents_memory.services.patching import TRIES, Patching, Runner
+from agents_memory.services.patching import Patching, Runner
 from agents_memory.storage import comparing, memories, tags
 from agents_memory.storage.connections import Connection, Database
 
@@ -33,6 +35,9 @@ Apply = Callable[[PatchRequest], Awaitable[Applied | Refusal]]
 
 # What was believed changed between the look and the patch.
 _FASTER = (Code.VERSION_CONFLICT, Code.ALREADY_REMOVED)
+TRIES = 8
+# Doubled each time, and a random share of it waited: who lost together does not come back together.
+PAUSE_S = 0.01
 _NOW = datetime.max.replace(tzinfo=UTC)
 
 
@@ -68,7 +73,9 @@ class Adding:
         self, run: Runner, apply: Apply, request: PatchRequest, add: Add, trust: Trust
     ) -> Applied | Refusal:
         request = replace(request, operations=(add,))
-        for _ in range(TRIES):
+        for number in range(TRIES):
+            if number:
+                await asyncio.sleep(random.uniform(0, PAUSE_S * 2**number))
             said = await run(lambda c: _said_already(c, request, add, trust))
             older = await run(lambda c: _outdated(c, request, add, trust))
             done: Applied | Refusal
@@ -97,9 +104,10 @@ class Adding:
             )
 
         [same] = await run(load)
-        operations: list[Operation] = [Support(same.id, same.version)]
+        # Others may support it meanwhile, as long as it says the same.
+        operations: list[Operation] = [Support(same.id, saying=same.content)]
         if add.pinned and not same.pinned:
-            operations.append(Pin(same.id, expected_version=same.version + 1))
+            operations.append(Pin(same.id))
         done = await apply(replace(request, operations=tuple(operations)))
         if isinstance(done, Refusal) and done.code not in _FASTER:
             # The policy of this pool does not want it.

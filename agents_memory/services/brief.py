@@ -267,13 +267,8 @@ def _paragraphs(text: str) -> tuple[str, ...]:
 
 
 def _may_be_told(document: Profile | None) -> bool:
-    """Whether a document of the persona says anything, and may: quarantined words feed nothing.
-
-    What the owner wrote or accepted is his own word, whatever became of its sources.
-    """
-    if document is None or is_blank(document.content):
-        return False
-    return document.trust is Trust.OWNER or not document.held
+    """Whether a document of the persona says anything, and may: what is held back feeds nothing."""
+    return document is not None and not is_blank(document.content) and not document.hidden
 
 
 def _persona(material: _Material, limit: int) -> list[Section]:

@@ -7,7 +7,6 @@ from agents_memory.domain.errors import Code, Refusal
 from agents_memory.storage import traces, use
 from agents_memory.storage.connections import Connection, Database
 
-CITABLE = frozenset({"message", "memory", "summary"})
 MAX_IDS = 100
 
 
@@ -36,8 +35,7 @@ class Citing:
         storable = [number for number in wanted if 0 < number < 2**63]
 
         async def write(connection: Connection) -> dict[int, str]:
-            kinds = await traces.find_kinds(connection, storable, user_id)
-            known = {number: kind for number, kind in kinds.items() if kind in CITABLE}
+            known = await traces.find_citable(connection, storable, user_id)
             async with connection.transaction():
                 await use.insert_cited(connection, self._database.schema, list(known), session)
             return known

@@ -15,7 +15,12 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from enum import StrEnum
 
-from agents_memory.domain.errors import DatabaseUnavailable, EmbedderUnavailable, MemoryFault
+from agents_memory.domain.errors import (
+    DatabaseUnavailable,
+    EmbedderUnavailable,
+    MemoryFault,
+    ProgramTooOld,
+)
 from agents_memory.embedding.choice import fitting, members
 from agents_memory.embedding.naming import setting_for
 from agents_memory.embedding.protocol import Embedder
@@ -42,6 +47,10 @@ GLANCE_S = 0.5
 PARKED_SHOWN = 3
 
 MIGRATE = "run `mcp-agents-memory migrate` as the owner of the pool (OWNER_DATABASE_URL)"
+UPGRADE = (
+    "upgrade the program on this machine, the way it was installed (`uv tool upgrade "
+    "mcp-agents-memory`, `pipx upgrade mcp-agents-memory`, `pip install -U mcp-agents-memory`)"
+)
 # A full disk still takes a file, and nothing into it.
 SOME_BYTES = 64 * 2**10
 INIT = "run `mcp-agents-memory init`, or correct MEMORY_DATA_DIR"
@@ -256,6 +265,8 @@ class Diagnosis:
     async def _schema(self, connection: Connection) -> Check:
         try:
             found = await migrate.compatibility(connection)
+        except ProgramTooOld as fault:
+            return failed("schema", str(fault), UPGRADE)
         except MemoryFault as fault:
             return failed("schema", str(fault), MIGRATE)
         schema = self._settings.db_schema

@@ -78,12 +78,19 @@ class Graph:
 
     async def unlink(
         self, from_id: int, to_id: int, kind: EdgeKind | None, user_id: int
-    ) -> tuple[EdgeKind, ...]:
-        """Takes away the edges from one item to another, of one kind or all; those that stood."""
-        gone = await self._database.run(
-            lambda c: edges.remove_edges(c, from_id, to_id, kind, user_id)
-        )
-        return tuple(gone)
+    ) -> tuple[EdgeKind, ...] | Refusal:
+        """Takes away the edges from one item to another, of one kind or all; those that stood.
+
+        Refuses unknown items.
+        """
+
+        async def write(connection: Connection) -> tuple[EdgeKind, ...] | Refusal:
+            unknown = await _unknown(connection, (from_id, to_id), user_id)
+            if unknown is not None:
+                return unknown
+            return tuple(await edges.remove_edges(connection, from_id, to_id, kind, user_id))
+
+        return await self._database.run(write)
 
     async def walk(self, item_id: int, depth: int, limit: int, user_id: int) -> Walk | Refusal:
         """What is reached from an item in up to `depth` (1..3) steps, the strongest edges first.

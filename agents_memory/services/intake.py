@@ -50,19 +50,23 @@ class Intake:
         return await self.insert(accepted, user_id)
 
     async def insert(
-        self, turn: Accepted, user_id: int, *, within_s: float | None = None
+        self,
+        turn: Accepted,
+        user_id: int,
+        *,
+        analysis: Analysis | None = None,
+        within_s: float | None = None,
     ) -> Stored:
         """Stores an accepted turn; as often as one likes, since its intake_id is known again.
 
-        Raises DatabaseUnavailable when the database stays away for `within_s` seconds (as `run`).
+        `analysis` is what `analysed` made of it, where that was asked before. Raises
+        DatabaseUnavailable when the database stays away for `within_s` seconds (as `run`).
         """
-        text = turn.draft.text
-        small = len(text) <= LARGE_CHARS
-        analysis = analyse(text) if small else await asyncio.to_thread(analyse, text)
+        known = await analysed(turn) if analysis is None else analysis
 
         async def insert(connection: Connection) -> messages.Row:
             erased = await self._tombstones.now(connection)
-            new = await _new(turn, analysis, erased) if erased else _as_it_is(turn, analysis)
+            new = await _new(turn, known, erased) if erased else _as_it_is(turn, known)
             return await messages.insert_message(
                 connection, new, user_id=user_id, first_stage=FIRST_STAGE
             )
@@ -105,6 +109,12 @@ def _acknowledged(turn: Accepted, row: messages.Row) -> Stored:
         turn.redactions,
         identical=row.identical,
     )
+
+
+async def analysed(turn: Accepted) -> Analysis:
+    """The lexemes of an accepted turn; a text of megabytes takes seconds, in a thread."""
+    text = turn.draft.text
+    return analyse(text) if len(text) <= LARGE_CHARS else await asyncio.to_thread(analyse, text)
 
 
 async def _analyses(turns: Sequence[Accepted]) -> list[Analysis]:

@@ -23,7 +23,7 @@ from agents_memory.domain.patches import (
     Update,
     WriteProfile,
 )
-from agents_memory.domain.text import content_key
+from agents_memory.domain.text import content_key, repair
 from agents_memory.services.adding import Adding
 from agents_memory.services.embedding_now import EmbeddingNow
 from agents_memory.services.intake import Intake
@@ -127,15 +127,15 @@ class Knowledge:
     ) -> Remembered | Unchanged | Refusal:
         """One change of a memory; new words are stored first and cited.
 
-        A pin, tags or a resolution that it has already are no change.
+        Words, a pin, tags or a resolution that it has already are no change.
         """
+        current = await self.find(operation.memory_id, user_id)
+        if current is not None and _is_so(current, operation):
+            return Unchanged(current)
         if isinstance(operation, Update | Supersede):
             return await self._evidenced(
                 said, user_id, operation, "asked to revise", None, tool=tool
             )
-        current = await self.find(operation.memory_id, user_id)
-        if current is not None and _is_so(current, operation):
-            return Unchanged(current)
         request = self._request(user_id, (operation,), "asked to revise", (), tool)
         return _remembered(await self._patching.apply(request))
 
@@ -226,8 +226,14 @@ class Knowledge:
     ) -> Remembered | Refusal:
         if evidence:
             return await self._applied(said, user_id, operation, reason, project, tool, evidence)
-        # Told for the sake of this memory alone: when it goes, or never comes to be, the words are
-        # kept as evidence and recalled no more.
+        # What is refused anyway stores nothing.
+        foreseen = await self._patching.foresee(
+            self._request(user_id, (operation,), reason, (), tool)
+        )
+        if foreseen is not None:
+            return foreseen
+        # Told for the sake of this memory alone: when it goes, or somebody was faster, the words
+        # are kept as evidence and recalled no more.
         told = replace(said, source=TOOL, store_id=ACTOR, native_id=str(uuid4()))
         stored = await self._intake.store(told, user_id)
         if isinstance(stored, Refusal):
@@ -235,9 +241,7 @@ class Knowledge:
         done = await self._applied(said, user_id, operation, reason, project, tool, (stored.id,))
         if isinstance(done, Remembered):
             return replace(done, message_id=stored.id)
-        if done.code is Code.DUPLICATE_MEMORY:
-            return replace(done, details={**done.details, "message_id": stored.id})
-        return done
+        return replace(done, details={**done.details, "message_id": stored.id})
 
     async def _applied(
         self,
@@ -281,6 +285,8 @@ def _is_so(memory: MemoryView, operation: OnMemory) -> bool:
             return memory.pinned == pinned
         case Retag(tags=tags):
             return memory.tags == tags
+        case Update(content=content) | Supersede(content=content):
+            return memory.content == repair(content).text.strip()
     return False
 
 

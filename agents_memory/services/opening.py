@@ -1,11 +1,17 @@
 """Opens the pool that the settings name, as one of its three roles."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from agents_memory.domain.errors import ConfigurationError, MemoryFault, SchemaMismatch
+from agents_memory.domain.errors import (
+    ConfigurationError,
+    DatabaseUnavailable,
+    MemoryFault,
+    SchemaMismatch,
+)
 from agents_memory.embedding.opening import profiles_of
 from agents_memory.embedding.profiles import Profile
 from agents_memory.observe import Action, get_logger
@@ -14,6 +20,7 @@ from agents_memory.settings.inherited import inherited_environment
 from agents_memory.storage import migrate
 from agents_memory.storage.connections import PATIENCE_S, Database
 from agents_memory.storage.embedded.endpoint import COLD, HOT, OWNER
+from agents_memory.storage.faults import lacks_right
 
 if TYPE_CHECKING:
     from agents_memory.storage.embedded.attach import Attachment
@@ -110,6 +117,24 @@ async def prepare(owner: Database, profile: Profile, *, hot: str, cold: str) -> 
     return tuple(f"{step.version:04d}_{step.name}" for step in steps)
 
 
+@contextmanager
+def owning(settings: Settings) -> Iterator[None]:
+    """Raises DatabaseUnavailable that says which setting names the owner, where it is another."""
+    try:
+        yield
+    except DatabaseUnavailable as fault:
+        if settings.embedded or not lacks_right(fault):
+            raise
+        if settings.owner_database_url is None:
+            said = "OWNER_DATABASE_URL is not set, and the role of the other URL lacks the right"
+        else:
+            said = "the role in OWNER_DATABASE_URL lacks the right"
+        raise DatabaseUnavailable(
+            f"only the owner of the pool may do this: {said} (SQLSTATE 42501). Set "
+            "OWNER_DATABASE_URL to the role that owns its schema, for this command alone"
+        ) from fault.__cause__
+
+
 async def prepare_pool(settings: Settings, profile: Profile | None = None) -> tuple[str, ...]:
     """The same for the pool the settings name, and for their EMBEDDING_MODEL if no other is given.
 
@@ -123,6 +148,11 @@ async def prepare_pool(settings: Settings, profile: Profile | None = None) -> tu
             return (*opened.applied, *later)
         finally:
             await opened.close()
+    with owning(settings):
+        return await _prepare_external(settings, profile)
+
+
+async def _prepare_external(settings: Settings, profile: Profile) -> tuple[str, ...]:
     owner = external_database(settings, "owner", "mcp-agents-memory migrate")
     try:
         roles = {}

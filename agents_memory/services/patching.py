@@ -1,7 +1,7 @@
 """The one way to change what is believed: patches, applied whole or not at all."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from agents_memory.clock import SystemClock
@@ -12,6 +12,7 @@ from agents_memory.domain.changing import (
     MemoryStep,
     ProfileState,
     Step,
+    standing,
     steps,
 )
 from agents_memory.domain.errors import Code, Refusal, Refused
@@ -24,11 +25,13 @@ from agents_memory.domain.patches import (
     Change,
     PatchRequest,
     Replace,
+    Supersede,
     Support,
+    Update,
     WriteProfile,
     payload_digest,
 )
-from agents_memory.domain.policy import Policy
+from agents_memory.domain.policy import ActorClass, Policy
 from agents_memory.domain.redaction import redact
 from agents_memory.domain.screening import screen
 from agents_memory.domain.tombstones import Tombstones, strike_request
@@ -41,6 +44,8 @@ from agents_memory.storage.tombstones import KnownTombstones
 
 T = TypeVar("T")
 
+# An id that names no message.
+_TO_COME = -1
 EMBED_STAGE = "embed_memory"
 # Each is lost to somebody who was faster, so one is nearly always enough.
 TRIES = 5
@@ -67,11 +72,35 @@ class Patching:
         clean = admit(request, self._policy)
         if isinstance(clean, Refusal):
             return clean
-        attempt = _Attempt(clean, self._policy, self._tombstones)
+        # To an agent what is private is not there, nor may it be cited; a pass knows what it reads.
+        owner = clean.actor_class is ActorClass.OWNER
+        attempt = _Attempt(clean, self._policy, self._tombstones, private=owner)
         outcome = await retried(self._database.run, attempt.run, attempt.made)
         if isinstance(outcome, Applied) and not outcome.replayed:
             self._hints.send()
         return outcome
+
+    async def foresee(self, request: PatchRequest) -> Refusal | None:
+        """Why `apply` would refuse a request whose evidence is still to be stored, if known now.
+
+        So that nothing is stored for what cannot be. Raises DatabaseUnavailable.
+        """
+        clean = admit(replace(request, evidence=(_TO_COME,)), self._policy)
+        if isinstance(clean, Refusal):
+            return clean
+        changed = [op for op in clean.operations if isinstance(op, Update | Supersede)]
+        if not changed:
+            return None
+        known = [op.memory_id for op in changed if 0 < op.memory_id < 2**63]
+        found = await self._database.run(
+            lambda c: memories.lock_memories(c, known, clean.user_id, private=False)
+        )
+        for op in changed:
+            try:
+                standing(found, op.memory_id, op.expected_version)
+            except Refused as refused:
+                return refused.refusal
+        return None
 
     async def apply_within(
         self, connection: Connection, request: PatchRequest
@@ -88,15 +117,23 @@ class Patching:
             async with connection.transaction():
                 return await operation(connection)
 
-        attempt = _Attempt(clean, self._policy, self._tombstones)
+        attempt = _Attempt(clean, self._policy, self._tombstones, private=True)
         return await retried(nested, attempt.run, attempt.made)
 
 
 class _Attempt:
     """One request, tried until it stands or is refused."""
 
-    def __init__(self, request: PatchRequest, policy: Policy, tombstones: KnownTombstones) -> None:
+    def __init__(
+        self,
+        request: PatchRequest,
+        policy: Policy,
+        tombstones: KnownTombstones,
+        *,
+        private: bool,
+    ) -> None:
         self._request = request
+        self._private = private
         self._policy = policy
         self._tombstones = tombstones
         self.made = Made(request.user_id)
@@ -129,6 +166,7 @@ class _Attempt:
             [number for op in request.operations for number in op.evidence],
             len(adds) + len(kinds) + 1,
             [(add.scope, same_key(add.subject, add.content)) for add in adds],
+            private=self._private,
         )
         *ids, patch_id = found.ids
         ground = Ground(found.now, _citable(found.evidence), ids[: len(adds)], tagger=made_tags)

@@ -18,12 +18,15 @@ class Privacy:
 
     `changed` are ids of what was not so before, `told` those of messages that were told for the
     memories among them, `memories` of those hidden because they rest on private messages alone.
-    `documents` are kinds of profiles that were made from them and are left as they are.
+    `kept` are messages that stay private though something else was made public: the owner made
+    them so by themselves, or another memory that they were told for is private. `documents` are
+    kinds of profiles that were made from them and are left as they are.
     """
 
     changed: tuple[int, ...]
     told: tuple[int, ...]
     memories: tuple[int, ...]
+    kept: tuple[int, ...]
     documents: tuple[str, ...]
 
 
@@ -52,17 +55,18 @@ class Keeping:
             if (refusal := await _unknown(connection, kind, ids, user_id)) is not None:
                 return refusal
             changed: set[int] = set()
-            told: set[int] = set()
             if kind == "memory":
                 changed = await privacy.mark_memories(connection, user_id, ids, private=private)
                 for model in await vectors.list_models(connection):
                     await vectors.sync_memory_vectors(connection, model, list(changed))
-                told = await privacy.list_told(connection, ids)
-            messages = await privacy.mark_messages(
-                connection, user_id, told if kind == "memory" else ids, private=private
-            )
+                about: Collection[int] = await privacy.list_told(connection, ids)
+                messages = told = await privacy.follow_memories(connection, user_id, about)
+            else:
+                about, told = ids, set[int]()
+                messages = await privacy.mark_messages(connection, user_id, ids, private=private)
             await _follow(connection, messages, private=private)
-            hidden, documents = await privacy.list_hidden(connection, messages)
+            kept = () if private else await privacy.list_private(connection, about)
+            hidden, documents = await privacy.list_hidden(connection, messages if private else kept)
             action = Action.MAKE if private else Action.UNDO
             for item in sorted(changed | messages):
                 await privacy.record_decision(
@@ -70,9 +74,10 @@ class Keeping:
                 )
             await send_hint(connection, self._database.schema)
         return Privacy(
-            tuple(sorted(changed or (messages - told))),
-            tuple(sorted(messages & told)),
-            hidden if private else (),
+            tuple(sorted(changed | (messages - told - {*kept}))),
+            tuple(sorted(told)),
+            hidden,
+            kept,
             documents if private else (),
         )
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
+from agents_memory.domain.diffs import shown_profile, unified
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.fencing import strip_fenced
 from agents_memory.domain.messages import Draft
@@ -113,7 +114,8 @@ class Profiles:
         version = current.version if current else 0
         if expected_version not in (None, version):
             return _conflict(kind, current, expected_version)
-        if current is not None and by is not OWNER and current.content == text:
+        hidden = current is not None and current.hidden and by is not OWNER
+        if current is not None and by is not OWNER and not hidden and current.content == text:
             return Written(current.id, kind, version, None)
         message_id = None
         if not evidence:
@@ -125,7 +127,12 @@ class Profiles:
             evidence = (stored.id,)
         write = WriteProfile(kind, text, expected_version, evidence)
         request = _request(user_id, by, "written anew", (write,))
-        return await self._applied(request, kind, expected_version, message_id)
+        done = await self._applied(request, kind, expected_version, message_id)
+        if hidden and isinstance(done, Written):
+            # The page that it took the place of is nothing to be shown.
+            diff = unified(f"profile/{kind}", None, shown_profile(text))
+            return replace(done, diff=diff)
+        return done
 
     async def revert(self, user_id: int, kind: str, to: int) -> Written | Refusal:
         """A new version with the words, and the evidence, of an older one; 0 empties the document.
@@ -210,6 +217,8 @@ class Profiles:
 
 def unseen(kind: str, current: Profile) -> Refusal:
     """A document would be replaced by somebody who has not seen all of it."""
+    if current.hidden:
+        return _hidden(kind, current, None)
     return _shown(
         Refusal(
             Code.VERSION_CONFLICT,
@@ -222,8 +231,21 @@ def unseen(kind: str, current: Profile) -> Refusal:
 
 
 def _conflict(kind: str, current: Profile | None, expected: int | None) -> Refusal:
+    if current is not None and current.hidden:
+        return _hidden(kind, current, expected)
     refusal = profile_conflict(kind, current.version if current else 0, expected)
     return refusal if current is None else _shown(refusal, current)
+
+
+def _hidden(kind: str, current: Profile, expected: int | None) -> Refusal:
+    """A document would be replaced that rests on what was held back or made private since."""
+    return Refusal(
+        Code.VERSION_CONFLICT,
+        f"{kind} is at version {current.version}, which is shown to nobody, as what it rests on "
+        "was held back or made private since; ask the user (`mcp-agents-memory profile show` has "
+        f"it), or write the page anew with expected_version {current.version}",
+        {"profile": kind, "version": current.version, "expected": expected},
+    )
 
 
 def _shown(refusal: Refusal, current: Profile) -> Refusal:

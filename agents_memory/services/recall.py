@@ -13,6 +13,7 @@ from agents_memory.domain.text import has_word, is_blank, repair, truncate
 from agents_memory.domain.tokens import estimate_tokens
 from agents_memory.domain.viewer import Viewer
 from agents_memory.embedding.choice import Choice, fitting
+from agents_memory.embedding.chunking import beginning
 from agents_memory.embedding.naming import setting_for
 from agents_memory.embedding.profiles import Calibration
 from agents_memory.embedding.protocol import Embedder
@@ -31,6 +32,8 @@ from agents_memory.storage.traces import TraceKind
 from agents_memory.storage.vectors import Model, Vector
 
 MAX_QUERY_CHARS = 2_000
+# What more of a query means costs seconds where it has no blanks, and the next ones wait for it.
+MAX_EMBEDDED_TOKENS = 128
 # What stands around a message tells more than its own few words alone (docs/decisions/0006).
 WEIGHTS = {"keyword": 0.25, "context": 0.35, "vector": 0.4}
 
@@ -261,7 +264,8 @@ class Recall:
         if embedder is None:
             return None, "no embedding model is set up on this machine; searched by keyword"
         try:
-            return await asyncio.wait_for(embedder.embed_query(query), self._deadline), None
+            text = beginning(query, MAX_EMBEDDED_TOKENS)
+            return await asyncio.wait_for(embedder.embed_query(text), self._deadline), None
         except TimeoutError:
             return None, "the embedding model is still busy; searched by keyword"
         except EmbedderUnavailable as fault:

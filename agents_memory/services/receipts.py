@@ -261,7 +261,7 @@ def _done(item_id: int, stage: str, done: tuple[Settled, ...]) -> StageReceipt:
         StageState.SETTLED,
         done[-1].reason,
         done,
-        fix="another model is asked about it by itself; to ask this one again, "
+        fix="another model is asked about it by itself, about a summary this one too; to ask now, "
         f"`mcp-agents-memory retry {item_id}`",
     )
 
@@ -292,7 +292,7 @@ def _asked(item_id: int, row: ItemWork, done: tuple[Settled, ...], *, led: bool)
         )
     if row.claimed and led:
         return receipt(StageState.WORKING, row.last_error)
-    if row.last_error is not None and row.tried > 0:
+    if row.last_error is not None and row.attempts > 0:
         return receipt(StageState.FAILED, row.last_error)
     if not led:
         return receipt(

@@ -30,10 +30,11 @@ async def retry(
     """Makes what failed or is parked due now with no attempt counted, and ends the rests of stages.
 
     Of one item, of one stage, or of all, which also lets every provider of models be asked at once.
-    One message or summary that rules did because a model could not is asked of a model again. It is
-    no write of a term and so not fenced: what the daemon is at right now is left to it. A
-    quarantined message has no work, so this releases none. Raises ConfigurationError unless
-    `database` signs in as the cold role or the owner.
+    One message or summary that rules did because a model could not is asked of a model again, and
+    of a stage or of all whatever a provider took no question about. It is no write of a term and so
+    not fenced: what the daemon is at right now is left to it. A quarantined message has no work, so
+    this releases none. Raises ConfigurationError unless `database` signs in as the cold role or the
+    owner.
     """
     async with database.transaction() as connection:
         if await health.list_missing_rights(connection, database.schema, RIGHTS):
@@ -49,7 +50,11 @@ async def retry(
         elif item_id is not None and not (stages or held):
             stages["tag"] += await filing.queue_unanswered(connection, item_id)
             stages["summarise"] += await summaries.queue_unanswered(connection, item_id)
-            stages = +stages
+        if item_id is None and stage in (None, "tag"):
+            stages["tag"] += await filing.queue_rejected(connection)
+        if item_id is None and stage in (None, "summarise"):
+            stages["summarise"] += await summaries.queue_rejected(connection)
+        stages = +stages
         # Sent without any of it, too: a stage may rest whose rows were settled meanwhile.
         await send_hint(connection, database.schema, retry=True)
     if item_id is not None and not (stages or held):

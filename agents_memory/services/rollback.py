@@ -106,7 +106,7 @@ class _Attempt:
                 like = () if span.first is None else ((profile_id, span.first),)
                 steps.append(ProfileStep(Verb.RESTORE, document, then, Basis(like=like)))
             require_distinct(steps)
-            ground = await patches.find_ground(connection, user_id, (), 1, ())
+            ground = await patches.find_ground(connection, user_id, (), 1, (), private=True)
             reason = strike(self.head.reason, await self.tombstones.now(connection))
             head = replace(self.head, id=ground.ids[0], reason=reason)
             return await self.made.write(connection, head, steps, Place())

@@ -213,11 +213,16 @@ class Drainer:
         self._way = way
         self._woken = asyncio.Event()
         self._behind = spool.has_any()
+        self._fault: MemoryFault | OSError | None = None
 
     @property
     def behind(self) -> bool:
         """Whether something waits that was said before what comes now, which then waits too."""
         return self._behind or self._spool.pending
+
+    def since(self) -> str:
+        """Why the last drain failed, as the end of a sentence; empty where none did."""
+        return "" if self._fault is None else f": {self._fault}"
 
     def wake(self) -> None:
         """Somebody needs the database: see at once whether it is back."""
@@ -247,7 +252,9 @@ class Drainer:
         try:
             way = await self._way()
             done = await drain(self._spool, way.database, way.intake)
+            self._fault = None
         except (MemoryFault, OSError) as fault:
+            self._fault = fault
             log.debug(Action.SPOOL_WAITS, error=fault)
             return False
         return done is not None and not self._spool.pending

@@ -1,9 +1,11 @@
 """What an agent hands over, and capture reads as well: one turn, of which one message is shown."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from agents_memory.domain.lexical import Analysis
 from agents_memory.domain.messages import Accepted, Stored
 from agents_memory.domain.text import content_key
 from agents_memory.domain.trust import at_least
@@ -23,14 +25,21 @@ class Told:
         self._database = database
         self._intake = intake
 
-    async def store(self, turn: Accepted, user_id: int, *, within_s: float | None = None) -> Stored:
+    async def store(
+        self,
+        turn: Accepted,
+        user_id: int,
+        *,
+        analysis: Analysis | None = None,
+        within_s: float | None = None,
+    ) -> Stored:
         """Stores an accepted turn as `Intake.insert` does; where it was captured too, the captured
         message is shown and answered with, as a duplicate.
 
         Safe to repeat. Raises DatabaseUnavailable when the database stays away for `within_s`
         seconds, each time it is asked.
         """
-        stored = await self._intake.insert(turn, user_id, within_s=within_s)
+        stored = await self._intake.insert(turn, user_id, analysis=analysis, within_s=within_s)
         at = _told_at(turn, stored)
         gone = await give_way(self._database, user_id, [(at, at)], within_s=within_s)
         return _standing(stored, gone)
@@ -63,27 +72,37 @@ async def give_way(
         near = await captures.list_told_twice(connection, user_id, spans, around, TOLD_WITHIN)
         return {
             told: said
-            for told, said in same_turns(near).items()
+            for told, said in (await asyncio.to_thread(same_turns, near)).items()
             if await withdrawals.withdraw(connection, told, said)
         }
 
     return await database.run(hide, within_s=within_s)
 
 
-def same_turns(near: Iterable[Twice]) -> dict[int, int]:
+def same_turns(near: Sequence[Twice]) -> dict[int, int]:
     """Which captured turn each told one is the account of: the same words, trusted no less.
 
-    Each captured turn has one account, so that what was said twice and told once stays said twice,
-    and what was told twice is waited for.
+    Each has a captured turn of its own where there is one, so that what was said twice stays said
+    twice. One for which there is none is what its session handed over before: its answer got lost.
     """
+    # Once a text, which may have megabytes, however many pairs it is in.
+    texts = {one.told_id: one.told for one in near} | {one.id: one.text for one in near}
+    keys = {item: content_key(text) for item, text in texts.items()}
+    same = [
+        one
+        for one in near
+        if at_least(one.trust, one.told_trust) and keys[one.told_id] == keys[one.id]
+    ]
     pairs: dict[int, int] = {}
-    taken: set[int] = set()
-    for one in near:
-        if one.told_id in pairs or one.id in taken or not at_least(one.trust, one.told_trust):
-            continue
-        if content_key(one.told) == content_key(one.text):
+    sessions: dict[int, str | None] = {}
+    for one in same:
+        if not (one.has_account or one.told_id in pairs or one.id in sessions):
             pairs[one.told_id] = one.id
-            taken.add(one.id)
+            sessions[one.id] = one.session
+    for one in same:
+        again = one.session is not None and sessions.get(one.id) == one.session
+        if one.told_id not in pairs and (one.has_account or again):
+            pairs[one.told_id] = one.id
     return pairs
 
 

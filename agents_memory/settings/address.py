@@ -18,6 +18,8 @@ _VERIFYING = ("verify-ca", "verify-full")
 # refuses the connection.
 FOREIGN_PARAMETERS = frozenset(
     {"channel_binding", "connect_timeout", "connection_limit", "gssencmode", "keepalives"}
+    | {"fallback_application_name", "gssdelegation", "load_balance_hosts", "require_auth"}
+    | {"sslcertmode"}
     | {"keepalives_idle", "keepalives_interval", "keepalives_count", "pgbouncer", "pool_timeout"}
     | {"schema", "sslcompression", "sslsni", "tcp_user_timeout"}
 )

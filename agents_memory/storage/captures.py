@@ -41,14 +41,19 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Twice:
-    """What an agent handed over, and a captured turn near it that may be the same."""
+    """What an agent handed over in a session, and a captured turn near it that may be the same.
+
+    `has_account`: it was handed over before, in the same session.
+    """
 
     told_id: int
     told: str
     told_trust: Trust
+    session: str | None
     id: int
     text: str
     trust: Trust
+    has_account: bool = False
 
 
 async def beat(
@@ -143,9 +148,11 @@ async def list_told_twice(
             row["told_id"],
             row["told"],
             Trust(row["told_trust"]),
+            row["session"],
             row["id"],
             row["message"],
             Trust(row["trust"]),
+            row["has_account"],
         )
         for row in rows
     ]

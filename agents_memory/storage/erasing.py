@@ -239,7 +239,7 @@ TABLES: Mapping[str, Table] = {
         "id", {"provider": _CLOSED, "model": _WORDS, "role": _CLOSED, "outcome": _CLOSED}
     ),
     "budgets": Table("requests", {"provider": _CLOSED}),
-    "provider_holds": Table("times", {"provider": _CLOSED}),
+    "provider_holds": Table("times", {"provider": _CLOSED, "reason": _WORDS}),
     MESSAGE_VECTORS: Table("message_id", _VECTORS),
     MEMORY_VECTORS: Table(
         "memory_id", {name: _VECTORS[name] for name in ("content_hash", "platform", "embedding")}

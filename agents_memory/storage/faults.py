@@ -236,6 +236,11 @@ def may_pass(fault: BaseException) -> bool:
     return isinstance(fault, MemoryFault) and isinstance(fault.__cause__, _UNDONE)
 
 
+def lacks_right(fault: BaseException) -> bool:
+    """Whether the role that signed in may not do what it was asked."""
+    return getattr(fault.__cause__, "sqlstate", None) == "42501"
+
+
 def blames_the_data(fault: BaseException) -> bool:
     """Whether the server will never take what it was given, so that trying again is of no use."""
     return str(getattr(fault.__cause__, "sqlstate", None)).startswith(_OF_THE_DATA)

@@ -67,6 +67,13 @@ async def queue_unanswered(connection: Connection, message_id: int) -> bool:
     return await connection.fetchval(SQL["queue_unanswered"].sql, message_id) is not None
 
 
+async def queue_rejected(connection: Connection) -> int:
+    """The same of all messages about which a provider took no question; how many there are."""
+    tag = await connection.execute(SQL["queue_rejected"].sql)
+    # The command tag reads `INSERT 0 <rows>`.
+    return int(tag.rpartition(" ")[2])
+
+
 async def count_waiting(connection: Connection, most: int) -> int:
     """How many messages wait for the stage `tag`; `most` when there are more."""
     return int(await connection.fetchval(SQL["count_waiting"].sql, most))

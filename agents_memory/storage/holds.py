@@ -17,13 +17,15 @@ class Hold:
     """A provider that did not answer `times` in a row, first at `since`.
 
     It may be tried again at `held_until`, and stays listed until it answers. `over`: that time has
-    come, and it is asked with the next work there is.
+    come, and it is asked with the next work there is. `reason` says what is wrong and what to do,
+    None where an older daemon wrote the hold; never content.
     """
 
     provider: str
     times: int
     held_until: datetime
     since: datetime
+    reason: str | None = None
     over: bool = False
 
 
@@ -41,7 +43,12 @@ async def list_holds(connection: Connection) -> list[Hold]:
 async def write_hold(connection: Connection, hold: Hold) -> None:
     """Keeps a hold; `since` stays that of the first in a row."""
     await connection.execute(
-        SQL["write_hold"].sql, hold.provider, hold.times, hold.held_until, hold.since
+        SQL["write_hold"].sql,
+        hold.provider,
+        hold.times,
+        hold.held_until,
+        hold.since,
+        hold.reason,
     )
 
 

@@ -6,15 +6,15 @@ remembered, and a changed step that was already applied is refused.
 
 import hashlib
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from importlib import resources
 
 import asyncpg
 
 from agents_memory import __version__
-from agents_memory.domain.errors import ConfigurationError, SchemaMismatch
+from agents_memory.domain.errors import ConfigurationError, ProgramTooOld, SchemaMismatch
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection, Database, advisory_key
 from agents_memory.storage.faults import translated
@@ -22,6 +22,12 @@ from agents_memory.storage.faults import translated
 SQL = queries.load("schema")
 MINIMUM_POSTGRES = (15, 0)
 MINIMUM_PGVECTOR = (0, 8)
+_THERE_ALREADY = (
+    asyncpg.DuplicateTableError,
+    asyncpg.DuplicateColumnError,
+    asyncpg.DuplicateObjectError,
+    asyncpg.DuplicateFunctionError,
+)
 _STEP = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.sql\Z")
 
 
@@ -61,7 +67,8 @@ def steps() -> tuple[Step, ...]:
 async def migrate(owner: Database) -> tuple[Step, ...]:
     """Applies the missing steps and returns them; none when the schema is current.
 
-    Raises SchemaMismatch when an applied step differs from the file of the same number, and
+    Raises SchemaMismatch when an applied step differs from the file of the same number or what a
+    missing one makes is there, and
     ConfigurationError when server or pgvector are too old.
     """
     async with _alone(owner) as connection:
@@ -128,12 +135,27 @@ async def _apply_steps(connection: Connection, schema: str) -> tuple[Step, ...]:
                 )
             continue
         async with connection.transaction():
-            await connection.execute(step.sql)
+            with _made_before(step):
+                await connection.execute(step.sql)
             await connection.execute(
                 SQL["record_migration"].sql, step.version, step.name, step.checksum
             )
         done.append(step)
     return tuple(done)
+
+
+@contextmanager
+def _made_before(step: Step) -> Iterator[None]:
+    """Raises SchemaMismatch where a step meets what it is to make."""
+    try:
+        yield
+    except _THERE_ALREADY as fault:
+        raise SchemaMismatch(
+            f"migration {step.version:04d} is not on the pool's list of applied steps, but what it "
+            f"makes is there already (SQLSTATE {fault.sqlstate}). If the list (schema_migrations) "
+            "lost a row, restore the pool from a backup, or that row from one; if these tables are "
+            "of another program, set DB_SCHEMA to a schema of its own. Nothing was changed"
+        ) from fault
 
 
 async def _ensure_schema(connection: Connection, schema: str) -> None:
@@ -196,7 +218,7 @@ async def compatibility(connection: Connection) -> Compatibility:
     version = await connection.fetchval(SQL["find_version"].sql) or 0
     min_client = await connection.fetchval(SQL["find_min_client"].sql)
     if _numbers(__version__) < _numbers(min_client):
-        raise SchemaMismatch(
+        raise ProgramTooOld(
             f"the pool needs version {min_client} or newer and this is {__version__}; "
             "upgrade mcp-agents-memory on this machine"
         )

@@ -77,8 +77,13 @@ async def find_ground(
     evidence: Sequence[int],
     fresh: int,
     new: Sequence[tuple[str, bytes]],
+    *,
+    private: bool,
 ) -> Found:
-    """What a new patch meets; `fresh` ids are drawn, `new` are scope and key of what is added."""
+    """What a new patch meets; `fresh` ids are drawn, `new` are scope and key of what is added.
+
+    `private`: messages that are private may be cited.
+    """
     rows = await connection.fetch(
         SQL["find_ground"].sql,
         [number for number in evidence if 0 < number < 2**63],
@@ -86,6 +91,7 @@ async def find_ground(
         fresh,
         [scope for scope, _ in new],
         [key for _, key in new],
+        private,
     )
     found = {
         row["id"]: Evidence(row["id"], Role(row["role"]), Trust(row["trust"]), row["unscreened"])

@@ -26,9 +26,24 @@ async def list_told(connection: Connection, memory_ids: Collection[int]) -> set[
 async def mark_messages(
     connection: Connection, user_id: int, ids: Collection[int], *, private: bool
 ) -> set[int]:
-    """Ids of the messages that changed."""
+    """Ids of the messages that changed, by themselves or in what they are.
+
+    Words that were told for a memory which is private stay so.
+    """
     rows = await connection.fetch(SQL["mark_messages"].sql, user_id, list(ids), private)
     return {row["id"] for row in rows}
+
+
+async def follow_memories(connection: Connection, user_id: int, ids: Collection[int]) -> set[int]:
+    """Ids of those of the messages told for memories that changed with these."""
+    rows = await connection.fetch(SQL["follow_memories"].sql, user_id, list(ids))
+    return {row["id"] for row in rows}
+
+
+async def list_private(connection: Connection, ids: Collection[int]) -> tuple[int, ...]:
+    """Those of some messages that are private."""
+    rows = await connection.fetch(SQL["list_private"].sql, list(ids))
+    return tuple(row["id"] for row in rows)
 
 
 async def mark_memories(

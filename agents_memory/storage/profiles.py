@@ -13,7 +13,9 @@ SQL = queries.load("profiles")
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A document about a user; `held`: a message that it rests on was quarantined since."""
+    """A document about a user; `held`: a message that it rests on was quarantined since, or made
+    private.
+    """
 
     id: int
     kind: str
@@ -22,6 +24,14 @@ class Profile:
     updated_at: datetime
     trust: Trust
     held: bool
+
+    @property
+    def hidden(self) -> bool:
+        """Whether nobody but the owner is told what it says.
+
+        What the owner wrote or accepted is his own word, whatever became of its sources.
+        """
+        return self.held and self.trust is not Trust.OWNER
 
 
 @dataclass(frozen=True, slots=True)

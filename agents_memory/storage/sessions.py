@@ -5,6 +5,7 @@ most. A pooler that hands one server session to several clients (transaction poo
 there they are set anew in each transaction, and nothing else may outlive one.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ import asyncpg
 
 from agents_memory.domain.errors import ConfigurationError
 from agents_memory.observe import Action, get_logger
+from agents_memory.settings.address import parse
 from agents_memory.storage import queries
 from agents_memory.storage.driver import Connection, DedicatedConnection, add_codecs
 from agents_memory.storage.faults import FROM_DRIVER, NoHost
@@ -60,6 +62,7 @@ class Sessions:
         self.hosts = Hosts(url)
         self.shared = shared
         self._url = url
+        self._options = [name for name, _ in parse(url).parameters]
         self._settings = dict(settings)
         self._refused: set[str] = set()
         self._at_sign_in = True
@@ -179,11 +182,25 @@ class Sessions:
                 server_settings=settings,
                 statement_cache_size=_CACHED_STATEMENTS if cache else 0,
             )
+        except asyncpg.PostgresError as refusal:
+            if named := self._unknown_in(refusal, settings):
+                raise ConfigurationError(
+                    f"the server, or a pooler before it, does not take the option {named} of the "
+                    f"database URL (SQLSTATE {refusal.sqlstate}); correct or remove it there"
+                ) from refusal
+            raise
         except FileNotFoundError as missing:
             if host.startswith("/"):
                 raise
             # It is no socket that is missing, and waiting brings no certificate.
             raise asyncpg.ClientConfigurationError("a file of certificates is missing") from missing
+
+    def _unknown_in(self, refusal: asyncpg.PostgresError, ours: Mapping[str, str]) -> str | None:
+        """The option of the URL that the server refuses; what the driver knows never goes there."""
+        if refusal.sqlstate not in {"42704", "22023", _POOLER_REFUSAL}:
+            return None
+        words = re.findall(r"[\w.]+", str(refusal))
+        return next((name for name in self._options if name in words and name not in ours), None)
 
     async def _meet(
         self, connection: DedicatedConnection, host: str, port: int, wanted: Mapping[str, str]

@@ -247,6 +247,13 @@ async def queue_unanswered(connection: Connection, summary_id: int) -> bool:
     return value is not None
 
 
+async def queue_rejected(connection: Connection) -> int:
+    """The same of all about which a provider took no question; how many there are."""
+    tag = await connection.execute(SQL["queue_rejected_summaries"].sql)
+    # The command tag reads `INSERT 0 <rows>`.
+    return int(tag.rpartition(" ")[2])
+
+
 async def list_summaries(
     connection: Connection, ids: Sequence[int], user_id: int
 ) -> list[SummaryView]:

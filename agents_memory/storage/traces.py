@@ -36,6 +36,12 @@ async def find_kinds(connection: Connection, ids: Sequence[int], user_id: int) -
     return {row["id"]: row["kind"] for row in rows if row["kind"] is not None}
 
 
+async def find_citable(connection: Connection, ids: Sequence[int], user_id: int) -> dict[int, str]:
+    """Those that name a message, a memory or a summary which is not private, and which of them."""
+    rows = await connection.fetch(SQL["find_citable"].sql, list(ids), user_id)
+    return {row["id"]: row["kind"] for row in rows if row["kind"] is not None}
+
+
 async def count_traces(connection: Connection, item_id: int) -> dict[str, int]:
     """How many traces of each kind an item has."""
     rows = await connection.fetch(SQL["count_traces"].sql, item_id)

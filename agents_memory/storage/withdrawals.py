@@ -28,6 +28,14 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """When the newest known turn of a session was said, and how many turns stand, pinned aside."""
+
+    newest: datetime
+    standing: int
+
+
+@dataclass(frozen=True, slots=True)
 class Wrapped:
     """A stored turn, and the draft it would be stored from again."""
 
@@ -38,8 +46,8 @@ class Wrapped:
 async def withdraw(connection: Connection, message_id: int, successor: int | None) -> bool:
     """Hides a message in favour of a later one of its store, or of none; whether it was done.
 
-    One that an agent asserted is hidden only in favour of a captured turn, to which no other gave
-    way. Not done for one that is pinned or was withdrawn before.
+    One that an agent asserted is hidden only in favour of a captured turn, to which none of another
+    session gave way. Not done for one that is pinned or was withdrawn before.
     """
     return bool(await connection.fetchval(SQL["withdraw_message"].sql, message_id, successor))
 
@@ -65,12 +73,12 @@ async def list_standing(
     }
 
 
-async def list_newest(
+async def list_heard(
     connection: Connection, user_id: int, source: str, store_id: str
-) -> dict[str, datetime]:
-    """When the newest known turn of each session of a store was said."""
-    rows = await connection.fetch(SQL["list_newest"].sql, user_id, source, store_id)
-    return {row["session"]: row["said_at"] for row in rows}
+) -> dict[str, Heard]:
+    """What is known of each session of a store."""
+    rows = await connection.fetch(SQL["list_heard"].sql, user_id, source, store_id)
+    return {row["session"]: Heard(row["newest"], row["standing"]) for row in rows}
 
 
 async def list_wrapped(connection: Connection, user_id: int, limit: int) -> list[Wrapped]:

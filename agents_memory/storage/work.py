@@ -13,13 +13,19 @@ from agents_memory.storage.vectors import Model
 
 SQL = queries.load("work")
 
+ENDED = "the daemon ended while it worked on this alone"
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A row of work taken by a term; `attempts` counts this one."""
+    """A row of work taken by a term; `attempts` counts this one.
+
+    `alone`: the daemon once ended while it had the row, so nothing is worked on beside it.
+    """
 
     item_id: int
     attempts: int
+    alone: bool = False
 
 
 class State(StrEnum):
@@ -53,7 +59,7 @@ class StageSummary:
 class ItemWork:
     """What is still to be done with an item at one stage.
 
-    `attempts` counts one that goes on now, `tried` does not. `claimed`: taken by the last term.
+    `attempts` does not count one that goes on now. `claimed`: taken by the last term.
     `held`: why the daemon could not work on the stage the last time, whatever the item.
     """
 
@@ -64,7 +70,6 @@ class ItemWork:
     parked_reason: str | None
     queued_at: datetime
     put_off: bool
-    tried: int
     claimed: bool
     held: str | None
 
@@ -82,15 +87,19 @@ class Row:
     reason: str | None
 
 
-async def claim_work(connection: Connection, stage: str, limit: int, epoch: int) -> list[Claim]:
+async def claim_work(
+    connection: Connection, stage: str, limit: int, epoch: int, *, beside: bool = False
+) -> list[Claim]:
     """Takes up to `limit` due rows of a stage for this term, the oldest first.
 
-    Fenced in itself, so that it needs no transaction: raises Deposed when another term began.
+    One that is to be worked on alone comes first and by itself, the least tried of them; with
+    `beside`, when others are under way, nothing is taken while one is due. Fenced in itself, so
+    that it needs no transaction: raises Deposed when another term began.
     """
-    rows = await connection.fetch(SQL["claim_work"].sql, stage, limit, epoch)
+    rows = await connection.fetch(SQL["claim_work"].sql, stage, limit, epoch, not beside)
     if not rows:
         raise leadership.deposed(epoch)
-    claims = [Claim(row["item_id"], row["attempts"]) for row in rows if row["item_id"] is not None]
+    claims = [Claim(**dict(row)) for row in rows if row["item_id"] is not None]
     return sorted(claims, key=lambda claim: claim.item_id)
 
 
@@ -144,6 +153,18 @@ async def park_work(connection: Connection, item_id: int, stage: str, reason: st
 async def release_term(connection: Connection, epoch: int, stages: Sequence[str]) -> None:
     """Hands back untried what a term claimed and did not finish; never while it works on it."""
     await connection.execute(SQL["release_term"].sql, epoch, list(stages))
+
+
+async def suspect_lost(
+    connection: Connection, epoch: int, stages: Sequence[str], most: int
+) -> list[tuple[int, str]]:
+    """Has what any other term never handed back worked on alone, so that who ended it is found.
+
+    Returns what is parked, as the daemon ended over it alone and it was tried `most` times. Belongs
+    behind `release_term` of the terms that ended otherwise.
+    """
+    rows = await connection.fetch(SQL["suspect_lost"].sql, epoch, list(stages), ENDED, most)
+    return [(row["item_id"], row["stage"]) for row in rows]
 
 
 async def hold_stage(connection: Connection, stage: str, epoch: int, reason: str) -> None:

@@ -99,10 +99,11 @@ class Answering:
     ) -> Answered[Answer] | Failure:
         """One booked call."""
         if (held := await self._holding.enter()) is not None:
+            reason = self._holding.reason or "it did not answer; see that it runs"
             return Failure(
                 Why.ON_HOLD,
-                f"{self._provider} did not answer and is left alone until "
-                f"{held.until:%Y-%m-%d %H:%M:%S} UTC; see that it runs",
+                f"{self._provider} is left alone until {held.until:%Y-%m-%d %H:%M:%S} UTC: "
+                f"{reason}",
                 held.until,
             )
         asked = sum(estimate_tokens(turn.text) for turn in request.turns)
@@ -162,7 +163,7 @@ class Answering:
         if isinstance(result, Failure) and result.why in SILENT:
             wanted = result.until
             pause = timedelta(0) if wanted is None else wanted - self._clock.now()
-            await self._holding.failed(max(pause, timedelta(0)))
+            await self._holding.failed(max(pause, timedelta(0)), result.reason)
         else:
             await self._holding.succeeded()
 

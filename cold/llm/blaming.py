@@ -14,10 +14,10 @@ SILENT = UNTRIED | {Why.TIMED_OUT}
 class Blaming:
     """A `LanguageModel` that answers Away while nobody can be asked.
 
-    Any other Failure is the fault of what was asked. A server may fall or hang over one text each
-    time; taken for away, it would keep all others waiting. One that hangs over all of them is no
-    text's fault. A trivial text tells which; after a hang it comes before anything else, so that a
-    text over which a server hangs is found out.
+    Any other Failure is the fault of what was asked. A server may fall, hang or turn up its nose
+    over one text each time; taken for away, it would keep all others waiting. One that does so over
+    all of them is no text's fault. A trivial text tells which; after a hang it comes before
+    anything else, so that a text over which a server hangs is found out.
     """
 
     def __init__(self, models: LanguageModel) -> None:
@@ -39,6 +39,8 @@ class Blaming:
         if hung and (away := await self._still_hung(role)) is not None:
             return away
         answer = await self._models.complete(role, messages, schema)
+        if isinstance(answer, Failure) and answer.why is Why.REJECTED:
+            return await self._refused(role, answer)
         if not isinstance(answer, Failure) or answer.why not in SILENT:
             return answer
         # After a hang it answered about the trivial text just now.
@@ -59,6 +61,12 @@ class Blaming:
                     self._hung[role] = _away(silent)
             return self._hung.get(role)
 
+    async def _refused(self, role: Role, failure: Failure) -> Failure:
+        """The provider's fault where it takes the trivial text as little, or nobody can tell."""
+        trial = await self._try(role)
+        refused = trial is not None and trial.why in SILENT | {Why.REJECTED}
+        return Away(failure.why, failure.reason) if refused else failure
+
     async def _blamed(self, role: Role, failure: Failure, *, proven: bool) -> Failure:
         away = _away(failure)
         if failure.why is Why.TIMED_OUT:
@@ -73,12 +81,17 @@ class Blaming:
         return Failure(Why.REJECTED, f"it answers, but not about this text: {failure.reason}")
 
     async def _try_out(self, role: Role) -> Failure | None:
-        """Asks about a trivial text; why nobody answers, None where anything is answered."""
+        """Why nobody answers about a trivial text; None where anything is answered."""
+        trial = await self._try(role)
+        return trial if trial is not None and trial.why in SILENT else None
+
+    async def _try(self, role: Role) -> Failure | None:
+        """Asks about a trivial text; None where the answer is one that could be used."""
         # Here, because it brings pydantic, which a daemon without a model does without.
         from cold.llm import tagging
 
         trial = await self._models.complete(role, tagging.trial(), tagging.Filed)
-        return trial if isinstance(trial, Failure) and trial.why in SILENT else None
+        return trial if isinstance(trial, Failure) else None
 
 
 def model_away(away: Away) -> ModelAway:

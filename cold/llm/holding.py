@@ -11,7 +11,10 @@ from cold.llm.port import Provider
 
 
 class Holding:
-    """Belongs to one provider; every method but `left` raises DatabaseUnavailable."""
+    """Belongs to one provider; every method but `left` raises DatabaseUnavailable.
+
+    `reason`: why it is held, known after `enter` said that it is.
+    """
 
     def __init__(
         self, database: Database, provider: Provider, breaker: Breaker, clock: Clock
@@ -20,6 +23,7 @@ class Holding:
         self._provider = provider
         self._breaker = breaker
         self._clock = clock
+        self.reason: str | None = None
 
     async def enter(self) -> Held | None:
         """Before a call: why it must not be made, or None; see `Breaker.enter`.
@@ -28,6 +32,7 @@ class Holding:
         """
         kept = await self._database.run(lambda c: holds.find_hold(c, self._provider))
         if kept is not None:
+            self.reason = kept.reason
             self._breaker.take_over(kept.times, kept.held_until)
         elif self._breaker.hold is not None:
             self._breaker.succeeded()
@@ -40,11 +45,14 @@ class Holding:
         if held:
             await self._database.run(lambda c: holds.delete_hold(c, self._provider))
 
-    async def failed(self, at_least: timedelta) -> None:
-        """The provider did not answer; `at_least` is how long it asked to be left alone."""
+    async def failed(self, at_least: timedelta, reason: str) -> None:
+        """The provider did not answer; `at_least` is how long it asked to be left alone.
+
+        `reason`: what is wrong and what to do, for whoever looks at the hold.
+        """
         self._breaker.failed(at_least)
         if (state := self._breaker.hold) is not None:
-            hold = Hold(self._provider, *state, self._clock.now())
+            hold = Hold(self._provider, *state, self._clock.now(), reason)
             await self._database.run(lambda c: holds.write_hold(c, hold))
 
     def left(self) -> None:

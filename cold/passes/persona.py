@@ -154,9 +154,11 @@ async def _asked(connection: Connection, job: Job) -> Asked:
         # Erased from the request since.
         return Asked(job, None, Page(), (), ())
     current = (await profiles.list_profiles(connection, job.user_id)).get(kind)
-    content = current.content if current else ""
+    # What nobody is told is shown to no model, and a proposal begins without it.
+    told = current is not None and not current.hidden
+    content = current.content if current and told else ""
     grounds: list[int] = []
-    if current is not None:
+    if current is not None and told:
         grounds = await patches.list_sources(connection, current.id, current.version)
     declined = await proposals.list_declined(connection, job.user_id, kind)
     page = Page(

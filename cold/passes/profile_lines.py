@@ -14,6 +14,7 @@ from enum import StrEnum
 from agents_memory.domain.grounding import Unfounded, unfounded
 from agents_memory.domain.grounding.outdating import contradicted, repeated, replaced
 from agents_memory.domain.messages import Screening, Trust
+from agents_memory.domain.orders import gives_order
 from agents_memory.domain.screening import screen
 from agents_memory.storage.librarian import Draft, Said
 from cold.llm.guard import comparable
@@ -264,6 +265,8 @@ def refusal(
     text = "\n".join(one.text for one in said)
     # The words of a model, whoever's they were before.
     if screen(line, Trust.OTHER).screening is not Screening.CLEAR:
+        return Why.PLANTED
+    if gives_order(line, [one.text for one in said]):
         return Why.PLANTED
     if not _in_language_of(line, text):
         return Why.FOREIGN

@@ -83,17 +83,17 @@ async def _ingest(settings: Settings, options: argparse.Namespace) -> int:
         # Here ends what Buzz is asked; from here on, it is written.
         await _write(pool, now, report, speakers, options)
     if options.as_json:
-        emit_json(report)
+        emit_json(report.as_json())
     else:
         emit_text(report.render())
     return EXIT_FAILURE if report.failed else EXIT_OK
 
 
 async def _planned(buzz: Buzz, pool: OpenPool, settings: Settings, report: Report) -> Plan:
-    newest = await pool.database.run(
-        lambda c: withdrawals.list_newest(c, pool.user_id, SOURCE, STORE_ID)
+    known = await pool.database.run(
+        lambda c: withdrawals.list_heard(c, pool.user_id, SOURCE, STORE_ID)
     )
-    read = await read_rooms(buzz, newest, count_unsupported=report.dry_run)
+    read = await read_rooms(buzz, known, count_unsupported=report.dry_run)
     ids = sorted(asked_for(read.messages, read.changes))
     standing = await pool.database.run(
         lambda c: withdrawals.list_standing(c, pool.user_id, SOURCE, STORE_ID, ids)
@@ -118,7 +118,8 @@ async def _write(
             await _write_plan(pool, storing, plan, report)
         if options.reclean:
             envelopes = await find_envelopes(pool.database, pool.user_id)
-            report.envelopes_ready = len(envelopes.ready)
+            report.envelopes_ready = sum(bool(one.quotes) for _, one in envelopes.ready)
+            report.heal_ready = len(envelopes.ready) - report.envelopes_ready
             report.envelopes_stuck = envelopes.stuck.total()
             report.envelopes_stuck_by = envelopes.stuck
             left = options.max - len(plan.hides) - len(plan.edits) - len(plan.inserts)
@@ -146,9 +147,14 @@ async def _write_plan(pool: OpenPool, storing: Storing, plan: Plan, report: Repo
 
 async def _clean(storing: Storing, envelopes: Envelopes, left: int, report: Report) -> None:
     for wrapped, wrapping in envelopes.ready[:left]:
-        if await _done(storing.clean(wrapped, wrapping), report):
-            report.cleaned += 1
-            report.cleaned_by_device[wrapped.draft.device or "-"] += 1
+        done = await _done(storing.clean(wrapped, wrapping), report)
+        if wrapping.quotes:
+            report.recleaned += done
+        elif done:
+            report.healed += 1
+            report.healed_by_device[wrapped.draft.device or "-"] += 1
+        else:
+            report.heal_rejected += 1
 
 
 async def _done(step: Awaitable[bool], report: Report) -> bool:

@@ -1,7 +1,9 @@
 """What a run did, or would do: numbers, names of rooms, ids; never what was said."""
 
+import re
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 
 
 @dataclass(slots=True)
@@ -10,9 +12,12 @@ class Report:
 
     `pending` are messages not stored before it, `changes` edits and deletions not applied before
     it; `refused` have no words left to store, `failed` the database would not take. `pinned`
-    messages were changed in Buzz and stay; `ignored` changes are not of the author. `cleaned`
-    turns lost their wrapping, `envelopes_ready` could. `resting` are memories that rest on what was
-    edited or deleted, for the owner to look at. `unsupported` counts kinds, in a dry run alone.
+    messages were changed in Buzz and stay; `ignored` changes are not of the author. Of turns in
+    their wrapping those without a history could be healed (`heal_ready`) and were (`healed`), or
+    had no words left or changed meanwhile (`heal_rejected`); those with one could be and were
+    (`envelopes_ready`, `recleaned`), or may not yet (`envelopes_stuck`). `resting` are memories
+    that rest on what was edited or deleted, for the owner to look at. `unsupported` counts kinds,
+    in a dry run alone.
     """
 
     dry_run: bool
@@ -28,13 +33,22 @@ class Report:
     ignored: int = 0
     blank: int = 0
     by_venue: Counter[str] = field(default_factory=Counter)
-    cleaned: int = 0
-    cleaned_by_device: Counter[str] = field(default_factory=Counter)
+    healed: int = 0
+    healed_by_device: Counter[str] = field(default_factory=Counter)
+    heal_ready: int = 0
+    heal_rejected: int = 0
+    recleaned: int = 0
     envelopes_ready: int = 0
     envelopes_stuck: int = 0
     envelopes_stuck_by: Counter[str] = field(default_factory=Counter)
     resting: list[int] = field(default_factory=list)
     unsupported: Counter[int] = field(default_factory=Counter)
+
+    def as_json(self) -> dict[str, object]:
+        """The same for a program: the names are those of mcp-agents-memory 0.9, and ours."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        values["envelopes_stuck_by"] = _named(self.envelopes_stuck_by)
+        return _named(values)
 
     def render(self) -> str:
         """The same for a person."""
@@ -43,9 +57,9 @@ class Report:
             f"{'messages':<10}{self.pending} new; {self.inserted} stored{_by(self.by_venue)}",
             f"{'changes':<10}{self.changes} new; {self.edited} edited, {self.hidden} deleted; "
             f"{self.pinned} left as pinned, {self.ignored} ignored",
-            f"{'wrapped':<10}{self.envelopes_ready} ready, {self.cleaned} cleaned"
-            f"{_by(self.cleaned_by_device)}; {self.envelopes_stuck} left"
-            f"{_by(self.envelopes_stuck_by)}",
+            f"{'wrapped':<10}{self.heal_ready + self.envelopes_ready} ready, {self.healed} healed"
+            f"{_by(self.healed_by_device)}, {self.recleaned} freed of their history; "
+            f"{self.envelopes_stuck} left{_by(self.envelopes_stuck_by)}",
         ]
         if self.refused or self.failed:
             lines.append(f"{'left out':<10}{self.refused} without words, {self.failed} failed")
@@ -58,6 +72,10 @@ class Report:
         elif self.pending + self.changes > self.inserted + self.edited + self.hidden:
             lines.append("more waits for the next run; --max takes more in one")
         return "\n".join(lines)
+
+
+def _named(values: Mapping[str, object]) -> dict[str, object]:
+    return {re.sub("_(.)", lambda at: at[1].upper(), name): one for name, one in values.items()}
 
 
 def _by(counts: Counter[str] | Counter[int]) -> str:

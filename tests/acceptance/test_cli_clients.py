@@ -4,13 +4,14 @@ import json
 import os
 import select
 import stat
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agents_memory.cli import client_changes
-from tests.acceptance.command_line import CommandLine, on_pool
+from tests.acceptance.command_line import COMMAND, WITHIN_S, CommandLine, on_pool
 from tests.conftest import Pool
 
 AWAY = {"DATABASE_URL": "postgresql://me:s3cret-word@127.0.0.1:1/memory"}
@@ -49,6 +50,20 @@ def test_installing_and_leaving_give_the_client_its_file_back(tmp_path: Path) ->
     assert line.run("install-client", "cursor", "--json").json[0]["changed"] is False
     assert line.run("uninstall-client", "cursor").code == 0
     assert file.read_text() == before
+
+
+def test_an_odd_file_of_one_client_stops_no_other(tmp_path: Path) -> None:
+    odd = tmp_path / ".codex" / "config.toml"
+    odd.parent.mkdir()
+    odd.write_text("[[mcp_servers]]\nx = 1\n")
+    line = CommandLine(tmp_path)
+    ended = line.run("install-client", "codex", "cursor")
+    assert ended.code == 1
+    assert "mcp_servers is no table; make it one" in ended.stderr
+    assert "To do it by hand:" in ended.stderr
+    assert odd.read_text() == "[[mcp_servers]]\nx = 1\n"
+    assert "memory" in json.loads((tmp_path / ".cursor" / "mcp.json").read_text())["mcpServers"]
+    assert line.run("uninstall-client", "codex", "cursor").code == 0
 
 
 def test_a_clients_own_command_is_run(tmp_path: Path) -> None:
@@ -189,6 +204,8 @@ def test_in_any_trouble_a_hook_answers_and_succeeds(tmp_path: Path) -> None:
         ("--client",),
         ("--later", "option", "and", "words"),
         ("--hook=yes",),
+        ("-h",),
+        ("--help",),
     ],
 )
 def test_a_hook_with_a_wrong_option_answers_all_the_same(
@@ -197,6 +214,49 @@ def test_a_hook_with_a_wrong_option_answers_all_the_same(
     ended = line.run("brief", "--hook", *words, stdin=STARTED)
     assert ended.code == 0
     assert "kind=brief" in context_of(ended.stdout)
+
+
+@pytest.mark.parametrize("closing", ["0<&-", "2>&-", "0<&- 2>&-"])
+def test_a_hook_brings_the_brief_whatever_else_its_client_closed(
+    closing: str, line: CommandLine
+) -> None:
+    ended = in_shell(line, closing)
+    assert ended.returncode == 0
+    assert "kind=brief" in context_of(ended.stdout.decode())
+
+
+@pytest.mark.parametrize("closing", [">&-", "0<&- 1>&- 2>&-", ">/dev/full"])
+def test_a_hook_that_can_print_nowhere_ends_quietly(closing: str, line: CommandLine) -> None:
+    ended = in_shell(line, closing)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("told", [b"", STARTED, b'{"half": '])
+def test_a_client_that_keeps_its_end_open_gets_the_brief(told: bytes, line: CommandLine) -> None:
+    given, kept = os.pipe()
+    try:
+        os.write(kept, told)
+        ended = in_shell(line, "", stdin=given)
+    finally:
+        os.close(given)
+        os.close(kept)
+    assert ended.returncode == 0
+    assert "kind=brief" in context_of(ended.stdout.decode())
+
+
+def in_shell(
+    line: CommandLine, closing: str, stdin: int = subprocess.DEVNULL
+) -> subprocess.CompletedProcess[bytes]:
+    """The hook, where a shell closes some of what it is given."""
+    return subprocess.run(
+        ["sh", "-c", f'exec "$@" {closing}', "sh", *COMMAND, "brief", "--hook"],
+        stdin=stdin,
+        capture_output=True,
+        env=line.environment,
+        cwd=line.home,
+        timeout=WITHIN_S,
+        check=False,
+    )
 
 
 def test_a_brief_for_a_person_names_a_wrong_option(line: CommandLine) -> None:

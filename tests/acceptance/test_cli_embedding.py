@@ -127,6 +127,18 @@ async def test_what_cannot_be_done_says_what_can(shell: Shell) -> None:
     assert (again.code, again.stdout) == (0, f"searches use {HASHING.id} from now on\n")
 
 
+async def test_who_is_not_the_owner_is_told_which_setting_names_it(shell: Shell) -> None:
+    """F94, D11"""
+    assert (await shell.run("embedding", "add", NAME)).code == 0
+    settings = {k: v for k, v in shell.line.settings.items() if k != "OWNER_DATABASE_URL"}
+    poorer = Shell(replace(shell.line, settings=settings))
+    for arguments in (("drop", NAME), ("use", NAME, "--anyway"), ("add", NAME)):
+        ended = await poorer.run("embedding", *arguments)
+        assert ended.code == 3, ended.stdout + ended.stderr
+        assert "OWNER_DATABASE_URL is not set" in ended.stderr
+        assert "migrate" not in ended.stderr
+
+
 def test_a_memory_that_was_never_made_is_not_made(tmp_path: Path) -> None:
     """F101"""
     line = CommandLine(tmp_path, {"MEMORY_DATA_DIR": str(tmp_path / "nowhere")})

@@ -6,7 +6,7 @@ from typing import Any
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.memories import Kind
 from agents_memory.domain.messages import Trust
-from agents_memory.domain.patches import Add, Applied, Remove, Support
+from agents_memory.domain.patches import Add, Applied, Remove, Support, Update
 from agents_memory.domain.policy import ActorClass, parse_policy
 from agents_memory.services.knowledge import Knowledge, Remembered
 from agents_memory.services.patching import Patching
@@ -44,6 +44,29 @@ async def test_all_who_say_the_same_at_once_are_heard(use: Services) -> None:
     [memory_id] = {one.applied.changes[0].item_id for one in done}
     history = await versions(use, memory_id)
     assert history[-1].sources == tuple(sorted(one.message_id or 0 for one in done))
+
+
+async def test_twenty_at_once_are_one_memory_and_nobody_hears_of_a_version(use: Services) -> None:
+    """A10: in other punctuation too, and with a pin; each is heard."""
+    words = [
+        "Deploys happen on Tuesdays",
+        "Deploys happen on Tuesdays.",
+        "deploys happen on tuesdays!",
+    ]
+    done = await asyncio.gather(*(remember(use, words[number % 3]) for number in range(20)))
+    [memory_id] = {one.applied.changes[0].item_id for one in done}
+    history = await versions(use, memory_id)
+    assert history[-1].sources == tuple(sorted(one.message_id or 0 for one in done))
+    await check_diffs(use, memory_id)
+
+
+async def test_what_is_supported_has_to_say_so_still(use: Services) -> None:
+    memory_id = await add(use, "Deploys happen on Tuesdays.")
+    said = await use.say("Tuesdays.")
+    support = Support(memory_id, saying="Deploys happen on Tuesdays.")
+    await applied(use, support, evidence=(said.id,))
+    await applied(use, Update(memory_id, "Deploys happen on Fridays."), evidence=(said.id,))
+    assert (await refused(use, support, evidence=(said.id,))).code is Code.VERSION_CONFLICT
 
 
 async def test_what_is_asked_for_is_pinned_though_it_was_known_before(use: Services) -> None:

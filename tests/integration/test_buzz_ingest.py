@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ async def test_each_message_is_a_row_with_the_trust_of_who_said_it(
     relay.add("  ", at=16)
     code, report, _ = await run(machine)
     assert (code, report["pending"], report["inserted"], report["blank"]) == (0, 3, 3, 1)
-    assert report["by_venue"] == {"buzz:Hall": 2, "buzz:dm": 1}
+    assert report["byVenue"] == {"buzz:Hall": 2, "buzz:dm": 1}
     stored = await rows(hot_database)
     assert [
         (r["native_id"], r["role"], r["trust"], r["venue"], r["session"], r["message"])
@@ -243,6 +244,29 @@ async def test_an_unexpected_answer_writes_nothing(
     assert (await run(machine))[1]["inserted"] == 20
 
 
+async def test_a_known_room_without_messages_is_no_quiet_room(
+    machine: Machine, relay: Relay, hot_database: Database
+) -> None:
+    """F82: an empty first page; what is deleted in Buzz, all of it, is none."""
+    said = [relay.add(f"number {n}", at=n) for n in range(3)]
+    assert (await run(machine))[0] == 0
+    relay.fail("messages get", "[]")
+    code, report, told = await run(machine)
+    assert (code, report) == (1, None)
+    assert "'Hall' looks emptied or lost" in told
+    relay.mend()
+    relay.add("", kind=9005, author=FRIEND, at=10, of=said[0])
+    relay.events = [e for e in relay.events if e["kind"] != 9]
+    relay.write()
+    assert "looks emptied or lost" in (await run(machine))[2]
+    for target in said[1:]:
+        relay.add("", kind=5, at=11, of=target)
+    code, report, _ = await run(machine)
+    assert (code, report["hidden"]) == (0, 3)
+    assert (await run(machine))[0] == 0
+    assert {r["screening"] for r in await rows(hot_database)} == {"withdrawn"}
+
+
 async def test_names_without_ones_own_among_them_write_nothing(
     machine: Machine, relay: Relay, hot_database: Database
 ) -> None:
@@ -297,7 +321,7 @@ async def test_a_dry_run_writes_nothing_and_counts_what_is_not_read(
     relay.add("a diff", kind=40008, at=2)
     relay.add("a post", kind=45001, at=3)
     code, report, _ = await run(machine, "--dry-run")
-    assert (code, report["dry_run"], report["pending"], report["inserted"]) == (0, True, 1, 0)
+    assert (code, report["dryRun"], report["pending"], report["inserted"]) == (0, True, 1, 0)
     assert report["unsupported"] == {"40008": 1, "45001": 1}
     assert await rows(hot_database) == []
 
@@ -364,10 +388,10 @@ async def test_a_wrapped_turn_is_cleaned_once_all_it_quotes_is_stored(
     await use.say(_wrapped("Let us stay", 10), native_id="two", **told)
     await use.say(_wrapped("Let us move to Lisbon", 11), native_id="three", **told)
     code, report, _ = await run(machine, "--dry-run")
-    assert (code, report["envelopes_ready"], report["envelopes_stuck_by"]) == (0, 0, {"no_row": 3})
+    assert (code, report["envelopesReady"], report["envelopesStuckBy"]) == (0, 0, {"noRow": 3})
     code, report, _ = await run(machine)
-    assert (code, report["cleaned"], report["cleaned_by_device"]) == (0, 1, {"laptop": 1})
-    assert report["envelopes_stuck_by"] == {"no_row": 1, "text_differs": 1}
+    assert (code, report["recleaned"], report["healed"]) == (0, 1, 0)
+    assert report["envelopesStuckBy"] == {"noRow": 1, "textDiffers": 1}
     old, *_, new = await rows(use.database)
     assert (old["id"], old["replaced_by"]) == (ready.id, new["id"])
     assert new["message"] == (
@@ -376,7 +400,30 @@ async def test_a_wrapped_turn_is_cleaned_once_all_it_quotes_is_stored(
     )
     assert new["raw_message"] == old["message"]
     assert (new["trust"], new["device"], new["native_id"]) == ("owner", "laptop", "one#unwrapped")
-    assert (await run(machine))[1]["cleaned"] == 0
+    assert (await run(machine))[1]["recleaned"] == 0
+
+
+async def test_a_wrapped_turn_without_a_history_is_healed_at_once(
+    machine: Machine, relay: Relay, use: Services
+) -> None:
+    """F84: and the report has the names that programs know."""
+    relay.add("Let us move to Lisbon", at=10)
+    bare = re.sub("<thread-context.*</thread-context>\n\n", "", _wrapped("x", 10), flags=re.S)
+    await use.say(bare, native_id="one", source="claude-code", store_id="any")
+    code, report, _ = await run(machine)
+    assert code == 0
+    assert report | {"dryRun": False, "channels": 2, "inserted": 1, "edited": 0, "hidden": 0} == (
+        report
+    )
+    assert report | {"healed": 1, "healedByDevice": {"laptop": 1}, "healReady": 1} == report
+    assert report | {"healRejected": 0, "recleaned": 0, "envelopesReady": 0} == report
+    assert report | {"envelopesStuck": 0, "envelopesStuckBy": {}, "unsupported": {}} == report
+    assert set(report) == {
+        "dryRun", "channels", "pending", "inserted", "edited", "hidden", "byVenue", "healed",
+        "healedByDevice", "healReady", "healRejected", "recleaned", "envelopesReady",
+        "envelopesStuck", "envelopesStuckBy", "unsupported",
+        "changes", "refused", "failed", "pinned", "ignored", "blank", "resting",
+    }  # fmt: skip
 
 
 async def test_only_the_sources_own_messages_can_be_withdrawn(

@@ -179,15 +179,29 @@ async def test_what_is_told_after_it_was_captured_gives_way_too(
 async def test_what_is_said_twice_stays_twice_however_often_it_is_told(
     at_noon: Services, told_first: bool
 ) -> None:
-    """F77: each captured turn has one account, and a turn that is told only is shown."""
+    """F77: a third account in that session is one of them again, elsewhere it is another turn."""
     said = [turn("Yes.", name, role=Role.USER, human=True) for name in "ab"]
     if not told_first:
         assert await storing(at_noon).keep(said) == {Kept.STORED: 2}
-    for _ in range(3):
-        await hand_over(at_noon, "yes")
+    for session in ("s1", "s1", "s1", "s2"):
+        await hand_over(at_noon, "yes", session=session)
     if told_first:
         assert await storing(at_noon).keep(said) == {Kept.STORED: 2}
     assert sorted(trust for _, trust in await shown(at_noon)) == ["agent", "owner", "owner"]
+
+
+async def test_handing_a_captured_turn_over_again_gives_the_same_answer(at_noon: Services) -> None:
+    """F77: what was said and handed over once more meanwhile is still a turn of its own."""
+    said = [turn("We ship.", name, role=Role.USER, human=True) for name in "ab"]
+    assert await storing(at_noon).store(said[0]) is Kept.STORED
+    answers = [await hand_over(at_noon, "we ship") for _ in range(3)]
+    assert {(one.id, one.duplicate) for one in answers} == {(answers[0].id, True)}
+    assert await shown(at_noon) == [("We ship.", Trust.OWNER)]
+    assert await storing(at_noon).store(said[1]) is Kept.STORED
+    assert await shown(at_noon) == [("We ship.", Trust.OWNER)] * 2
+    assert (await hand_over(at_noon, "we ship")).duplicate
+    later = await hand_over(at_noon, "we ship", occurred_at=NOON + TOLD_WITHIN * 1.1)
+    assert not later.duplicate
 
 
 async def test_what_was_broken_off_before_the_account_gave_way_is_made_up_for(

@@ -203,22 +203,90 @@ async def test_vectors_that_are_missing_from_an_answer_are_noticed(
 async def test_an_item_that_ends_the_process_each_time_is_parked_untried(
     use: Services, cold_database: Database
 ) -> None:
-    """E6: attempts are counted at the claim, and innocent neighbours are not taken along."""
-    ids = [(await use.say(text)).id for text in TURNS[:3]]
+    """E6: whoever was worked on alone each time, and none of the batch that it was first in."""
+    ids = [(await use.say(text)).id for text in TURNS[:5]]
+    bad, claimed = ids[1], [await _claims_and_dies(cold_database)]
     for _ in range(3):
-        # A daemon that claims and dies, again and again.
+        # A daemon that can do all the others, and dies over this one.
         epoch = await begin_term(cold_database)
-        async with fenced(cold_database, epoch) as connection:
-            await work.claim_work(connection, "screen", 1, epoch)
-    embedder = FakeEmbedder()
-    assert await drain(cold_database, embedder, max_attempts=3) is Finish.DRAINED
+        assert await _lost(cold_database, epoch) == []
+        await _make_due(cold_database)
+        taken: list[int] = []
+        while bad not in taken:
+            async with fenced(cold_database, epoch) as connection:
+                claims = await work.claim_work(connection, "screen", 5, epoch)
+                taken = [claim.item_id for claim in claims]
+                if bad not in taken:
+                    await messages.settle_screening(connection, taken[0], Screening.CLEAR)
+                    await work.settle_work(
+                        connection, "screen", taken, proceeding=taken, next_stages=["embed"]
+                    )
+            assert len(taken) == 1
+            claimed.append(taken)
+    assert claimed[0] == ids
+    # Once in the batch, then alone: first by its turn, later behind whoever was tried less.
+    assert claimed[1:] == [[ids[0]], [bad], [ids[2]], [ids[3]], [ids[4]], [bad], [bad]]
+    row = await _row(cold_database, "screen", bad)
+    assert (row["attempts"], row["last_error"]) == (2, work.ENDED)
+    assert await drain(cold_database, FakeEmbedder(), max_attempts=3) is Finish.DRAINED
     [row] = await _rows(cold_database, "screen")
-    assert row["item_id"] == ids[0]
-    assert row["parked_reason"] == "the daemon ended 3 times while it worked on this"
-    assert await _embedded(cold_database) == set(ids[1:])
+    assert (row["item_id"], row["attempts"]) == (bad, 3)
+    assert row["parked_reason"] == "the daemon ended while it worked on this alone"
+    assert await _embedded(cold_database) == {*ids} - {bad}
 
 
-async def test_work_that_hangs_ends_the_daemon_with_its_attempt_counted(
+async def test_a_daemon_that_is_killed_again_and_again_costs_nobody_an_attempt(
+    use: Services, cold_database: Database
+) -> None:
+    """E6: a batch of which nothing was settled is done all the same, each row by itself."""
+    ids = [(await use.say(text)).id for text in TURNS]
+    for _ in range(6):
+        await _claims_and_dies(cold_database)
+        await _make_due(cold_database)
+    await _lost(cold_database, await begin_term(cold_database))
+    assert max(row["attempts"] for row in await _rows(cold_database, "screen")) == 1
+    await _make_due(cold_database)
+    assert await drain(cold_database, FakeEmbedder(), max_attempts=3) is Finish.DRAINED
+    assert await _embedded(cold_database) == set(ids)
+    assert await _rows(cold_database, "screen") == []
+
+
+async def test_fresh_rows_wait_for_one_that_is_due_alone_and_not_for_one_put_off(
+    use: Services, cold_database: Database
+) -> None:
+    suspect = (await use.say(TURNS[0])).id
+    await _claims_and_dies(cold_database)
+    fresh = (await use.say(TURNS[1])).id
+    epoch = await begin_term(cold_database)
+    await _lost(cold_database, epoch)
+    async with fenced(cold_database, epoch) as connection:
+        assert await work.claim_work(connection, "screen", 5, epoch, beside=True) == []
+        [first] = await work.claim_work(connection, "screen", 5, epoch)
+        [second] = await work.claim_work(connection, "screen", 5, epoch, beside=True)
+    assert (first, second) == (work.Claim(suspect, 1, alone=True), work.Claim(fresh, 1))
+    await _lost(cold_database, await begin_term(cold_database))
+    row = await _row(cold_database, "screen", suspect)
+    assert (row["attempts"], row["later"]) == (1, True)
+
+
+async def _claims_and_dies(database: Database) -> list[int]:
+    epoch = await begin_term(database)
+    await _lost(database, epoch)
+    async with fenced(database, epoch) as connection:
+        return [claim.item_id for claim in await work.claim_work(connection, "screen", 5, epoch)]
+
+
+async def _lost(database: Database, epoch: int) -> list[tuple[int, str]]:
+    async with fenced(database, epoch) as connection:
+        return await work.suspect_lost(connection, epoch, ["screen"], 3)
+
+
+async def _row(database: Database, stage: str, item_id: int) -> dict[str, Any]:
+    [row] = [row for row in await _rows(database, stage) if row["item_id"] == item_id]
+    return row
+
+
+async def test_work_that_hangs_ends_the_daemon_and_is_taken_alone_by_the_next(
     use: Services, cold_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """E16: a hung thread goes only with its process, and the lead must not hang with it."""
@@ -228,8 +296,11 @@ async def test_work_that_hangs_ends_the_daemon_with_its_attempt_counted(
     embedder.gate.clear()
     with pytest.raises(Hung, match="start the daemon again"):
         await drain(cold_database, embedder)
-    [row] = await _rows(cold_database, "embed")
-    assert row["attempts"] == 1
+    epoch = await begin_term(cold_database)
+    async with fenced(cold_database, epoch) as connection:
+        await work.suspect_lost(connection, epoch, ["embed"], 3)
+        [claim] = await work.claim_work(connection, "embed", 5, epoch)
+    assert claim.alone
 
 
 async def test_rows_of_a_dead_term_are_taken_at_once(
@@ -246,7 +317,7 @@ async def test_rows_of_a_dead_term_are_taken_at_once(
     epoch = await begin_term(cold_database)
     async with fenced(cold_database, epoch) as connection:
         taken = await work.claim_work(connection, "screen", 10, epoch)
-    assert [(claim.item_id, claim.attempts) for claim in taken] == [(item, 2) for item in ids]
+    assert [(claim.item_id, claim.attempts) for claim in taken] == [(item, 1) for item in ids]
 
 
 async def test_a_deposed_daemon_writes_nothing(use: Services, cold_database: Database) -> None:
@@ -267,7 +338,7 @@ async def test_a_deposed_daemon_writes_nothing(use: Services, cold_database: Dat
     )
     async with fenced(cold_database, successor) as connection:
         [claim] = await work.claim_work(connection, "embed", 5, successor)
-    assert claim.attempts == 2
+    assert claim.attempts == 1
 
 
 async def test_a_deposed_daemon_takes_no_work_and_finds_out_by_the_look(
@@ -323,8 +394,6 @@ async def test_a_lost_database_gives_the_attempt_back(
     embedder.gate.clear()
     async with running(worker(cold_database, embedder, stop=stop), cold_database, stop):
         await embedder.reached.wait()
-        claimed = await _rows(owner_database, "embed")
-        assert {row["attempts"] for row in claimed} == {1}
         other = pool.database("memory_cold")
         await query(
             other,
@@ -340,7 +409,7 @@ async def test_a_lost_database_gives_the_attempt_back(
         await until(
             owner_database, lambda c: c.fetchval("SELECT count(*) = 0 FROM work"), "all is done"
         )
-    assert all(row["attempts"] <= 1 and row["parked_reason"] is None for row in handed_back)
+    assert all(row["attempts"] == 0 and row["parked_reason"] is None for row in handed_back)
     assert await _embedded(owner_database) == set(ids)
 
 
@@ -353,7 +422,6 @@ async def test_a_stop_hands_back_what_was_claimed_and_not_done(
     embedder.gate.clear()
     async with running(worker(cold_database, embedder, stop=stop), cold_database, stop):
         await embedder.reached.wait()
-        assert {row["attempts"] for row in await _rows(cold_database, "embed")} == {1}
     rows = await _rows(cold_database, "embed")
     assert [row["item_id"] for row in rows] == ids
     assert {(row["attempts"], row["claimed_epoch"]) for row in rows} == {(0, None)}

@@ -118,7 +118,7 @@ async def test_a_hold_that_a_wrong_clock_wrote_holds_nobody(cold_database: Datab
         await cold_database.run(lambda c, kept=kept: holds.write_hold(c, kept))  # type: ignore[misc]
         fresh = _holding(cold_database, right)
         assert await fresh.enter() is None
-        await fresh.failed(timedelta(0))
+        await fresh.failed(timedelta(0), "it fell")
         [hold] = await cold_database.run(holds.list_holds)
         assert right.now() < hold.held_until <= right.now() + timedelta(seconds=1800)
         right.advance(1800)

@@ -310,6 +310,7 @@ async def test_what_a_model_says_badly_rules_say_at_once(
 ) -> None:
     asked = await asking.hand_over(RETRO)
     model = ScriptedModel(extract=lambda _: failing(why))
+    model.trial = filed()
     await drain(cold_database, FakeEmbedder(), models=model)
     result = await asking.outcome(asked)
     assert (result["backend"], result["unanswered"]) == ("rules", why.value)

@@ -59,6 +59,22 @@ async def test_an_unknown_database(remote: RemotePool) -> None:
     assert "create it" in said
 
 
+@pytest.mark.parametrize("option", ["bogus=1", "statement_mem=5", "DateStyle=hunter2"])
+async def test_an_option_of_the_url_that_the_server_does_not_take(
+    remote: RemotePool, option: str
+) -> None:
+    """It is named, and not taken for a fault of the schema."""
+    url = f"{remote.url('memory_hot')}?{option}"
+    database = Database(url, schema=SCHEMA, application="test")
+    with pytest.raises(ConfigurationError) as caught:
+        await database.run(lambda c: c.fetch("SELECT 1"), within_s=0.1)
+    await database.close()
+    name, _, value = option.partition("=")
+    assert f"the option {name} of the database URL" in str(caught.value)
+    assert "correct or remove it" in str(caught.value)
+    assert value not in str(caught.value).replace("SQLSTATE", "").split()
+
+
 async def test_a_role_that_may_not_connect(remote: RemotePool) -> None:
     await remote.admin(f"REVOKE CONNECT ON DATABASE {remote.name} FROM PUBLIC", "SELECT 1")
     assert "GRANT CONNECT ON DATABASE" in await _refusal(remote.database("memory_hot"))

@@ -103,25 +103,44 @@ async def test_what_was_answered_before_the_model_went_away_is_kept(
     assert attempts == 0
 
 
-async def test_one_that_was_tried_before_is_asked_about_by_itself(
+async def test_one_that_a_daemon_ended_with_is_asked_about_alone_and_first(
     use: Services, cold_database: Database
 ) -> None:
-    """E6: a suspect takes nobody along."""
+    """E6: a suspect takes nobody along, and does not wait behind those that come."""
     model, stop = Uneven(), Stop()
     suspect = (await use.say(SLOW)).id
+    work = worker(cold_database, FakeEmbedder(), stop=stop, models=model, at_once=4)
+    async with running(work, cold_database, stop):
+        await model.reached.wait()
+    await query(cold_database, "UPDATE work SET alone = true WHERE item_id = $1", suspect)
+    model.reached.clear()
+    stop = Stop()
     for text in QUICK[:3]:
         await use.say(text)
     work = worker(cold_database, FakeEmbedder(), stop=stop, models=model, at_once=4)
     async with running(work, cold_database, stop):
         await model.reached.wait()
-        await _tagged(cold_database, 3)
-    await query(cold_database, "UPDATE work SET attempts = 1 WHERE item_id = $1", suspect)
-    model.reached.clear()
-    stop = Stop()
-    later = [(await use.say(text)).id for text in QUICK[3:6]]
-    work = worker(cold_database, FakeEmbedder(), stop=stop, models=model, at_once=4)
+        waiting = "SELECT count(*) = 3 FROM work WHERE stage = 'tag' AND item_id <> $1"
+        await until(cold_database, lambda c: c.fetchval(waiting, suspect), "the others wait")
+        assert (model.now, len(model.texts())) == (1, 2)
+        model.let_go.set()
+        await _tagged(cold_database, 4)
+
+
+async def test_a_hung_lane_and_a_summary_that_is_due_keep_no_message_waiting(
+    use: Services, cold_database: Database
+) -> None:
+    """F71: what else waits for a model has a loop of its own."""
+    model, stop = Uneven(), Stop()
+    work = worker(cold_database, FakeEmbedder(), stop=stop, models=model, at_once=2)
+    slow = (await use.say(SLOW)).id
     async with running(work, cold_database, stop):
         await model.reached.wait()
+        due = "INSERT INTO work (item_id, stage) VALUES ($1, 'summarise')"
+        await query(cold_database, due, slow)
+        for text in QUICK[:3]:
+            await use.say(text)
+        await _tagged(cold_database, 3)
+        gone = "SELECT count(*) = 0 FROM work WHERE stage = 'summarise'"
+        await until(cold_database, lambda c: c.fetchval(gone), "the summary did not wait either")
         assert model.now == 1
-        model.let_go.set()
-        await _tagged(cold_database, 4 + len(later))

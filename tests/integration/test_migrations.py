@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agents_memory.domain.errors import SchemaMismatch
+from agents_memory.domain.errors import ProgramTooOld, SchemaMismatch
 from agents_memory.embedding.profiles import HASHING
 from agents_memory.storage import migrate, vectors
 from agents_memory.storage.connections import Database
@@ -67,6 +67,16 @@ async def test_a_failing_step_leaves_the_schema_as_it_was(
     await owner.close()
 
 
+async def test_a_list_of_steps_that_lost_one_is_told_with_what_to_do(pool: Pool) -> None:
+    """D11"""
+    owner = pool.database("memory_owner")
+    async with owner.acquire() as connection:
+        await connection.execute("DELETE FROM schema_migrations WHERE version = 1")
+    with pytest.raises(SchemaMismatch, match=r"0001 .*restore .* backup.*DB_SCHEMA"):
+        await migrate.migrate(owner)
+    await owner.close()
+
+
 async def test_an_empty_pool_names_the_command(empty_pool: Pool) -> None:
     owner = empty_pool.database("memory_owner")
     with pytest.raises(SchemaMismatch, match="mcp-agents-memory migrate"):
@@ -78,7 +88,7 @@ async def test_a_pool_for_newer_programs_refuses_this_one(pool: Pool) -> None:
     owner, hot = pool.database("memory_owner"), pool.database("memory_hot")
     async with owner.acquire() as connection:
         await connection.execute("UPDATE pool SET min_client = '99.0.0'")
-    with pytest.raises(SchemaMismatch, match=r"99\.0\.0"):
+    with pytest.raises(ProgramTooOld, match=r"99\.0\.0"):
         await hot.run(migrate.compatibility)
     await owner.close()
     await hot.close()

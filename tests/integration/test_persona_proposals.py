@@ -10,7 +10,7 @@ import pytest
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.memories import Kind
 from agents_memory.domain.messages import Origin, Role, Trust
-from agents_memory.domain.patches import Add, WriteProfile
+from agents_memory.domain.patches import Add, Applied, WriteProfile
 from agents_memory.services.brief import Briefing, Reader
 from agents_memory.services.export import export
 from agents_memory.services.jobs import Asked, Jobs, JobState
@@ -308,6 +308,29 @@ async def test_a_model_proposes_what_was_said_with_its_evidence(desk: Desk) -> N
     [system, user] = model.asked[-1]
     assert "L1 - Lives in Graz." in system.text
     assert "[1] 2026-11-20 I am a carpenter in Linz now." in user.text
+
+
+@pytest.mark.parametrize("change", ["private = true", "screening = 'quarantined'"])
+async def test_a_page_on_what_is_held_back_is_shown_to_no_model(desk: Desk, change: str) -> None:
+    said = await desk.use.say("Is secretly a diver.", trust=Trust.AGENT)
+    page = WriteProfile(USER, "- Is secretly a diver.")
+    done = await apply(desk.use, page, evidence=(said.id,))
+    assert isinstance(done, Applied), done
+    await desk.work()
+    async with desk.cold.acquire() as connection:
+        await connection.execute(
+            f"UPDATE message_state SET {change} WHERE message_id = $1", said.id
+        )
+    model = ScriptedModel(
+        librarian=lambda _: {
+            "lines": [{"line": "I am a carpenter in Linz.", "evidence": [1]}],
+            "outdated": [],
+        }
+    )
+    await desk.use.say("I am a carpenter in Linz now.", occurred_at=NOON)
+    found = await desk.proposed(models=model)
+    assert (found.content, found.base) == ("- I am a carpenter in Linz.", 1)
+    assert not [part for asked in model.asked for part in asked if "diver" in part.text]
 
 
 async def test_a_model_may_propose_to_drop_what_holds_no_more(desk: Desk) -> None:

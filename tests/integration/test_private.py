@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC
+from typing import Any
 
 import pytest
 
@@ -11,17 +12,20 @@ from agents_memory.domain.filters import Filters
 from agents_memory.domain.memories import Kind
 from agents_memory.domain.patches import Add, Pin, Remove, Update
 from agents_memory.services.brief import Briefing, Reader
+from agents_memory.services.citing import Cited, Citing
 from agents_memory.services.graph import Graph
 from agents_memory.services.history import History
 from agents_memory.services.knowledge import Remembered
 from agents_memory.services.memory_search import MemorySearch
 from agents_memory.services.mirror import Mirror
 from agents_memory.services.privacy import Keeping, Privacy
+from agents_memory.services.profiles import AGENT, OWNER, Author, Profiles, Written, unseen
 from agents_memory.services.recall import RecallRequest
 from agents_memory.services.rollback import Rollback
 from agents_memory.services.upkeep import Upkeep
-from agents_memory.storage import memories, messages, registry
+from agents_memory.storage import edges, memories, messages, privacy, registry
 from agents_memory.storage.connections import Database
+from agents_memory.storage.use import count_uses
 from tests.factories import NOON, Services, draft
 from tests.fakes import ManualClock
 from tests.integration.cold_daemons import FakeEmbedder, drain, query, value
@@ -257,3 +261,159 @@ async def test_what_is_counted_is_what_is_shown(
     assert (tag.name, tag.messages) == ("harbor", 1)
     pairs = await upkeep.find_duplicates(use.user_id, cosine=0.0, limit=50, before=None)
     assert pairs.looked_at == 2
+
+
+async def _told(use: Services, text: str, *, subject: str = "health") -> tuple[int, int]:
+    """The memory and the message that came of words told to remember."""
+    done = await use.knowledge.remember(
+        draft(text), use.user_id, Add(subject, text, Kind.FACT), project=None
+    )
+    assert isinstance(done, Remembered), done
+    assert done.message_id is not None
+    return done.applied.changes[0].item_id, done.message_id
+
+
+async def _private(use: Services, *ids: int) -> list[int]:
+    return list(await use.database.run(lambda c: privacy.list_private(c, ids)))
+
+
+async def test_words_told_for_two_private_memories_wait_for_both(
+    use: Services, owner_database: Database
+) -> None:
+    first, words = await _told(use, SECRET)
+    other = (await applied(use, Add("lab", "The lab is kind."), evidence=(words,))).changes[0]
+    await _mark(owner_database, use, "memory", first)
+    await _mark(owner_database, use, "memory", other.item_id)
+    done = await _mark(owner_database, use, "memory", other.item_id, private=False)
+    assert (done.changed, done.told) == ((other.item_id,), ())
+    assert (done.kept, done.memories) == ((words,), (other.item_id,))
+    assert await _private(use, words) == [words]
+    # Nor by itself, as long as a private memory says it.
+    done = await _mark(owner_database, use, "message", words, private=False)
+    assert (done.changed, done.kept) == ((), (words,))
+    done = await _mark(owner_database, use, "memory", first, private=False)
+    assert (done.changed, done.told, done.kept) == ((first,), (words,), ())
+    assert await _private(use, words) == []
+
+
+async def test_what_its_owner_hid_by_itself_stays_hidden(
+    use: Services, owner_database: Database
+) -> None:
+    memory_id, words = await _told(use, SECRET)
+    assert (await _mark(owner_database, use, "message", words)).changed == (words,)
+    assert (await _mark(owner_database, use, "memory", memory_id)).told == ()
+    done = await _mark(owner_database, use, "memory", memory_id, private=False)
+    assert (done.changed, done.told, done.kept) == ((memory_id,), (), (words,))
+    assert await _private(use, words) == [words]
+    done = await _mark(owner_database, use, "message", words, private=False)
+    assert (done.changed, done.kept) == ((words,), ())
+    assert await _private(use, words) == []
+
+
+async def test_a_private_memory_told_again_stays_private_with_the_new_words(
+    use: Services, cold_database: Database, owner_database: Database
+) -> None:
+    memory_id, _ = await _told(use, SECRET)
+    await _mark(owner_database, use, "memory", memory_id)
+    again, words = await _told(use, SECRET.upper())
+    assert again == memory_id
+    assert await _private(use, words) == [words]
+    await drain(cold_database, FakeEmbedder())
+    assert await _found(use, "biopsy") == []
+    await _mark(owner_database, use, "memory", memory_id, private=False)
+    assert await _private(use, words) == []
+    assert memory_id in await _found(use, "biopsy")
+
+
+async def test_earlier_versions_on_private_words_are_not_told(
+    use: Services, owner_database: Database
+) -> None:
+    said, public = await use.say(SECRET), await use.say("She is well.")
+    first = await applied(use, Add("health", SECRET), evidence=(said.id,))
+    memory_id = first.changes[0].item_id
+    second = await applied(use, Update(memory_id, "She is well.", 1), evidence=(public.id,))
+    third = await applied(use, Update(memory_id, "She is fine.", 2), evidence=(public.id,))
+    await _mark(owner_database, use, "message", said.id)
+    history = History(use.database)
+    told = await history.versions(memory_id, use.user_id)
+    assert not isinstance(told, Refusal)
+    assert [version.version for version in told] == [2, 3]
+    assert "biopsy" not in str(told)
+    assert (told[0].diff, told[1].diff is None) == (None, False)
+    for patch_id in (first.patch_id, second.patch_id):
+        assert isinstance(await history.patch_view(patch_id, use.user_id), Refusal)
+        assert not isinstance(
+            await history.patch_view(patch_id, use.user_id, private=True), Refusal
+        )
+    assert [one.id for one in await history.list_patches(use.user_id)] == [third.patch_id]
+    assert len(await _versions(history, memory_id, use)) == 3
+    assert "biopsy" in str(await _versions(history, memory_id, use))
+
+
+async def test_ids_of_private_items_are_as_good_as_none(
+    use: Services, owner_database: Database
+) -> None:
+    said = await use.say(SECRET)
+    memory_id, other = await add(use, SECRET), await add(use, "The lab is in Basel.")
+    graph = Graph(use.database)
+    await graph.link(other, memory_id, EdgeKind.RELATED, 1.0, use.user_id)
+    citing = Citing(use.database)
+    await citing.cite([memory_id], use.user_id, None)
+    await _mark(owner_database, use, "message", said.id)
+    await _mark(owner_database, use, "memory", memory_id)
+
+    async def counted() -> tuple[int, int]:
+        uses = await use.database.run(count_uses)
+        return await use.database.run(lambda c: edges.count_edges(c, use.user_id)), uses.cited
+
+    assert await counted() == (0, 0)
+    gone = await graph.unlink(other, memory_id, None, use.user_id)
+    assert isinstance(gone, Refusal)
+    assert gone.code is Code.UNKNOWN_ITEM
+    cited = await citing.cite([said.id, memory_id, other], use.user_id, None)
+    assert isinstance(cited, Cited)
+    assert (cited.cited, cited.unknown) == ({other: "memory"}, (said.id, memory_id))
+    refusal = await refused(use, Add("lab", "It is far."), evidence=(said.id,))
+    assert (refusal.code, refusal.details) == (Code.EVIDENCE_NOT_FOUND, {"missing": [said.id]})
+    await _mark(owner_database, use, "memory", memory_id, private=False)
+    assert await counted() == (1, 2)
+
+
+async def test_a_page_on_private_words_is_shown_to_nobody_who_writes_it_anew(
+    use: Services, owner_database: Database
+) -> None:
+    said, public = await use.say(SECRET), await use.say("Be kind.")
+    pages = Profiles(use.database, use.intake, use.patching)
+    kind = "persona.user"
+
+    async def write(text: str, by: Author = AGENT, **options: Any) -> Written | Refusal:
+        return await pages.write(use.user_id, kind, text, draft(""), by, **options)
+
+    first = await write(SECRET, evidence=(said.id,), expected_version=0)
+    assert isinstance(first, Written)
+    assert first.patch_id is not None
+    await _mark(owner_database, use, "message", said.id)
+    history = History(use.database)
+    assert isinstance(await history.patch_view(first.patch_id, use.user_id), Refusal)
+    conflict = await write("Is well.", evidence=(public.id,), expected_version=0)
+    assert isinstance(conflict, Refusal)
+    assert conflict.code is Code.VERSION_CONFLICT
+    page = (await pages.list(use.user_id))[kind]
+    for refusal in (conflict, unseen(kind, page)):
+        assert "biopsy" not in str(refusal)
+        assert (refusal.details["version"], "current" in refusal.details) == (1, False)
+    # The same words may be said on other grounds.
+    same = await write(SECRET, evidence=(public.id,), expected_version=1)
+    assert isinstance(same, Written)
+    assert (same.version, same.diff.count("biopsy")) == (2, 1)
+    assert same.patch_id is not None
+    assert isinstance(await history.patch_view(same.patch_id, use.user_id), Refusal)
+    await _mark(owner_database, use, "message", public.id)
+    done = await write("Is well.", expected_version=2)
+    assert isinstance(done, Written)
+    assert "biopsy" not in done.diff
+    assert "+Is well." in done.diff
+    assert isinstance(await history.patch_view(done.patch_id or 0, use.user_id), Refusal)
+    by_owner = await write("Is very well.", by=OWNER)
+    assert isinstance(by_owner, Written)
+    assert not isinstance(await history.patch_view(by_owner.patch_id or 0, use.user_id), Refusal)

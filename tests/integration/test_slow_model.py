@@ -107,7 +107,7 @@ async def test_one_loop_that_tidies_up_hands_back_nothing_of_the_other(
     async with running(work, cold_database, stop) as epoch:
         await model.reached.wait()
         before = await query(cold_database, CLAIMED)
-        assert [row["attempts"] for row in before] == [1]
+        assert len(before) == 1
         await work._rounds[0].hand_back(epoch)
         assert await query(cold_database, CLAIMED) == before
         await work._rounds[-1].hand_back(epoch)

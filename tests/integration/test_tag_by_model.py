@@ -209,9 +209,40 @@ async def test_after_some_bad_answers_rules_file_and_say_why(
     assert (await state(cold_database, bad.id))["project"] == "otter"
     # Nor is it asked again by the look for what rules have filed.
     assert await drain(cold_database, FakeEmbedder(), models=model) is Finish.DRAINED
-    # A server that gave no answer in time is asked about a trivial text, too.
-    trials = BAD_ANSWERS if why is Why.TIMED_OUT else 0
+    # A server that gave no answer in time, or took no question, is asked about a trivial text, too.
+    trials = BAD_ANSWERS if why in (Why.TIMED_OUT, Why.REJECTED) else 0
     assert len(model.asked) == 1 + BAD_ANSWERS + trials
+
+
+async def test_a_server_that_takes_no_question_at_all_files_nothing_by_rules(
+    use: Services, cold_database: Database
+) -> None:
+    """D10, F88: it is held with its reason; what rules filed before that is asked with a retry."""
+    ids = [(await use.say(f"The heron came on day {n}.")).id for n in range(3)]
+    replies: list[Any] = [failing(Why.REJECTED)]
+    model = ScriptedModel(tagger=lambda _: replies[0])
+    # Once it was but these texts.
+    model.trial = filed()
+    work = worker(cold_database, FakeEmbedder(), models=model)
+    epoch = await begin_term(cold_database)
+    for _ in range(BAD_ANSWERS + 1):
+        await due_again(cold_database)
+        await work._empty(epoch)
+    for item in ids:
+        [(backend, detail)] = await filings(cold_database, item)
+        assert (backend, detail["unanswered"]) == ("rules", Why.REJECTED)
+    assert await retry(cold_database, stage="tag") == Retried(Counter(tag=3))
+    assert await retry(cold_database) == Retried(), "they wait already"
+    model.trial = None
+    await work._empty(epoch)
+    [stage] = [s for s in await cold_database.run(summarise_work) if s.stage == "tag"]
+    assert (stage.held, stage.failed, stage.parked) == (3, 0, 0)
+    assert stage.reason == "it is rejected by the script"
+    replies[:] = [filed()]
+    work._rounds[-1].end_rests()
+    await work._empty(epoch)
+    for item in ids:
+        assert {backend for backend, _ in await filings(cold_database, item)} == {"rules", BACKEND}
 
 
 async def test_while_a_server_hangs_no_message_spends_an_attempt(

@@ -138,7 +138,7 @@ def test_an_unknown_option_is_an_error_of_usage(
     [
         (ConfigurationError("set X"), 2),
         (DatabaseUnavailable("set X"), 3),
-        (SchemaMismatch("set X"), 1),
+        (SchemaMismatch("set X"), 3),
         (Deposed("set X"), 1),
         (EmbedderUnavailable("set X"), 1),
         (click.ClickException("set X"), 1),

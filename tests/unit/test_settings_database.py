@@ -132,6 +132,20 @@ def test_parameters_of_other_programs_are_left_out_and_noted(home: Path) -> None
     assert settings.notes == ("DATABASE_URL carries channel_binding, which has no effect here.",)
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        *("require_auth=scram-sha-256", "load_balance_hosts=random", "sslcertmode=allow"),
+        *("fallback_application_name=x", "gssdelegation=0"),
+    ],
+)
+def test_what_only_libpq_knows_is_noted(home: Path, option: str) -> None:
+    settings = load(home, DATABASE_URL=f"{URL}?{option}")
+    name = option.partition("=")[0]
+    assert name not in query(hot(settings))
+    assert any(f"carries {name}, which has no effect" in note for note in settings.notes)
+
+
 def test_each_role_has_its_url_and_falls_back_to_the_common_one(home: Path) -> None:
     one = load(home, DATABASE_URL=URL)
     assert one.hot_url == one.cold_url == one.owner_url

@@ -1,9 +1,9 @@
 """Whether a sentence that was derived from some texts says no more than they do, by rules.
 
 What names something (names, numbers, and every word of a script without capitals) must occur in
-the texts, and nothing may be denied that they affirm, turned into its opposite, or taken from
-another person. Rules cannot see who did what to whom beyond that: a language model that verifies is
-asked for it.
+the texts, and nothing may be denied that they affirm, turned into its opposite, taken from another
+person, or told as so where they only suppose it. Rules cannot see who did what to whom beyond that:
+a language model that verifies is asked for it.
 """
 
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from agents_memory.domain.grounding.capitals import swaps_a_word
 from agents_memory.domain.grounding.figures import numbers_missing
 from agents_memory.domain.grounding.persons import of_another
 from agents_memory.domain.grounding.polarity import reverses
+from agents_memory.domain.grounding.supposed import only_supposed
 from agents_memory.domain.grounding.units import sentences
 from agents_memory.domain.grounding.words import names_missing, shares_words
 from agents_memory.domain.messages import Trust
@@ -33,6 +34,7 @@ class Unfounded(StrEnum):
     NAME = "name"
     OPPOSITE = "opposite"
     PERSON = "person"
+    SUPPOSED = "supposed"
     UNRELATED = "unrelated"
 
 
@@ -52,6 +54,8 @@ def unfounded(statement: str, sources: Sequence[str]) -> Unfounded | None:
         return Unfounded.OPPOSITE
     if of_another(statement, text):
         return Unfounded.PERSON
+    if only_supposed(statement, text):
+        return Unfounded.SUPPOSED
     return Unfounded.NAME if swaps_a_word(statement, text) else None
 
 

@@ -12,11 +12,11 @@ from agents_memory.domain.lexical.stopwords import stop_lexemes
 
 # Relatives, friends, and who one works or lives with, after "my" in each language.
 _KIN = {
-    "en": r"(?:step|grand|god)?(?:sister|brother|mother|mom|mum|father|dad|daughter|son|child)"
-    r"(?:-in-law)?s?|(?:grand)?(?:kids?|children|parents|ma|pa)|wife|husband|spouse|fianc[ée]e?"
+    "en": r"(?:step|grand|god|ex-?)?(?:sister|brother|mother|mom|mum|father|dad|daughter|son|child)"
+    r"(?:-in-law)?s?|(?:grand)?(?:kids?|children|parents|ma|pa)|(?:ex-?)?(?:wife|husband)|spouse|fianc[ée]e?"
     r"|(?:boy|girl)?friends?|(?:room|flat|class|team)mates?|partners?|aunts?|uncles?|cousins?"
     r"|nieces?|nephews?|neighbou?rs?|colleagues?|co-?workers?|boss|managers?|supervisor|landlord"
-    r"|landlady|teachers?|mentor",
+    r"|landlady|teachers?|mentor|clients?|customers?|dentist|doctor|therapist|dogs?|cats?",
     "de": r"(?:Stief|Halb|Groß)?(?:Schwestern?|Br(?:u|ü)der|Mutter|Mama|Vater|Papa|T(?:o|ö)chter"
     r"|S(?:o|ö)hn?e?|Eltern)|Oma|Opa|Kind(?:er)?|(?:Ehe)?(?:Frau|Mann)|(?:Lebens)?Partner(?:in)?"
     r"|Freund(?:e|in|innen)?|Tante|Onkel|Cousine?|Nichte|Neffe|Nachbar(?:n|in)?|Koll?eg(?:e|en|in)"
@@ -61,6 +61,14 @@ _SOMEBODY = re.compile(
 _OPENING = (
     r"^\W*(?:(?:and|but|so|also|well|oh|yes|no|und|aber|auch|ja|nein|et|mais|y|pero|e|ma|mas|en|maar"
     r"|i|ale|а|и|но|ve|ama)\W+)?"
+    # What is thought or said of it, and when it was so, changes nothing in who it is about.
+    r"(?:(?:(?:i|we|you)\s+(?:just\s+)?(?:think|thought|believe|guess|know|knew|hope|heard|suppose"
+    r"|assume|said|remember|told\s+you)|is\s+there\s+a\s+chance)\s+(?:that\s+)?"
+    r"|ich\s+(?:glaube|denke|weiß|hoffe|hörte)\W+(?:dass\s+)?"
+    r"|(?:creo|sé|pienso|espero)\s+que\s+|je\s+(?:crois|pense|sais)\s+que\s+"
+    r"|(?:credo|penso|so|spero)\s+che\s+|(?:acho|sei|penso|espero)\s+que\s+"
+    r"|(?:yesterday|today|now|recently|last\s+\w+|this\s+\w+|(?:in|since)\s+\d{4}|gestern|heute"
+    r"|ayer|hoy|hier|ieri|ontem)\W+)?"
 )
 # What can be said of a person, in the third person.
 _VERBS = (
@@ -76,6 +84,8 @@ _OTHER = re.compile(
     _OPENING + "(?:"
     rf"(?:my|our|his|her|their|an?|one of my)\s+(?:[\w-]+\s+){{0,2}}?(?:{_KIN['en']})\b"
     r"(?:\s+of mine)?"
+    # A client, a parent or a manager is often a program.
+    r"|the\s+(?:neighbou?rs?|boss|landlord|landlady|dentist|doctor|therapist|kids|twins)\b"
     rf"|(?:mein|unser)e?\s+(?:\w+\s+){{0,2}}?(?:{_KIN['de']})\b"
     rf"|(?:ma|mon|mes|notre|nos)\s+(?:\w+\s+)?(?:{_KIN['fr']})\b"
     rf"|(?:(?:il|la|i|le|o|a|os|as)\s+)?(?:mi|mis|nuestr[oa]s?|mi[oae]|miei|nostr[oaie]|meus?"
@@ -97,6 +107,17 @@ _OTHER = re.compile(
     r"|(?P<name>\w{1,12}(?:さん|ちゃん|くん|氏)(?=[はが])|\w{2,12}\s?씨(?=[은는이가]))"
     ")",
     re.IGNORECASE,
+)
+# Where the verb comes first: "In Graz wohnt meine Schwester".
+_BEHIND = re.compile(
+    rf"\b(?:{_VERBS})\s+(?:(?:my|our)\s+(?:\w+\s+)?(?:{_KIN['en']})"
+    rf"|(?:mein|unser)e?\s+(?:\w+\s+)?(?:{_KIN['de']})"
+    rf"|(?:mi|mis)\s+(?:{_KIN['romance']})|(?:ma|mon|mes)\s+(?:{_KIN['fr']}))\b",
+    re.IGNORECASE,
+)
+# The speaker as whom somebody else turns to.
+_TURNED_TO = re.compile(
+    r"\b(?:told|asked|called|texted|wrote|showed|reminded|visited|said to)\s+(?:me|us)\b", re.I
 )
 _NAME = r"[A-ZÀ-ÝА-ЯŁŚŻ]\w+"
 _NAMED = re.compile(_OPENING + rf"({_NAME})\s+(?=(?:{_VERBS})\b)")
@@ -160,11 +181,14 @@ def _other(clause: str, before: str | None) -> str | None:
             or found["pronoun"]
             or ((name := _CALLED.match(clause, found.end())) and name[1])
         )
-        return None if _SPEAKER.search(clause, found.end()) else (called or "").strip()
+        told = _TURNED_TO.sub(" ", clause[found.end() :])
+        return None if _SPEAKER.search(told) else (called or "").strip()
     if (found := _NAMED.match(clause)) is not None and found[1].casefold() not in _NO_NAME:
         rest = found.end()
         return None if _SPEAKER.search(clause, rest) or _OWN.search(clause, rest) else found[1]
-    return None if _SPEAKER.search(clause) else before
+    if _SPEAKER.search(clause):
+        return None
+    return "" if _BEHIND.search(clause) else before
 
 
 def _named_in(subject: str, statement: str) -> bool:

@@ -101,7 +101,9 @@ def _any_hint() -> re.Pattern[str]:
 
 
 _ANY_HINT = _any_hint()
+_LONGEST_HINT = max(map(len, _HINTED))
 _LARGE_CHARS = 10_000
+_PIECE_CHARS = 100_000
 _KEPT_WORDS = 32_768
 _MAX_KEPT_CHARS = 32
 
@@ -115,7 +117,7 @@ class _Suspicions(dict[str, int]):
 
     def __missing__(self, word: str) -> int:
         lowered, found = lower(word), 0
-        if _ANY_HINT.search(beside_blanks := f" {lowered} "):
+        if _has_hint(beside_blanks := f" {lowered} "):
             found = _rules_of(word, lowered, beside_blanks)
         if len(word) >= tokens.SHORTEST and tokens.may_hold_tokens(word):
             found |= _TOKENS
@@ -126,6 +128,14 @@ class _Suspicions(dict[str, int]):
                 self.clear()
             self[word] = found
         return found
+
+
+def _has_hint(lowered: str) -> bool:
+    # Piece by piece: nothing else in this process runs during a search.
+    return any(
+        _ANY_HINT.search(lowered, at, at + _PIECE_CHARS + _LONGEST_HINT)
+        for at in range(0, len(lowered), _PIECE_CHARS)
+    )
 
 
 _SUSPICIONS = _Suspicions()

@@ -33,8 +33,8 @@ ORDER BY coalesce(m.occurred_at, m.created_at), m.id
 
 -- name: list_told_twice
 -- What agents handed over within spans of time that lie apart, each with the captured turns of those same words within
--- other spans that no other account gave way to, the nearest in time first. Of a session that capture knows, turns of
--- that session only. Each message is met once, by the index of times (OFFSET 0: a join in any other order reads the whole
+-- other spans, the nearest in time first, and whether a turn has its account: none of another session, nor of an unknown
+-- one. Of a session that capture knows, turns of that session only. Each message is met once, by the index of times (OFFSET 0: a join in any other order reads the whole
 -- pool), and none where nothing was told.
 WITH told AS MATERIALIZED (
     SELECT m.* FROM unnest($2::timestamptz[], $3::timestamptz[]) AS span (since, until)
@@ -56,7 +56,8 @@ WITH told AS MATERIALIZED (
         OFFSET 0) AS m
     WHERE EXISTS (SELECT FROM told)
 )
-SELECT t.id AS told_id, account.message AS told, account.trust AS told_trust, turn.id, turn.message, turn.trust
+SELECT t.id AS told_id, account.message AS told, account.trust AS told_trust, t.session, turn.id, turn.message,
+    turn.trust, accounts.there AS has_account
 FROM told t
 JOIN said c ON c.lexeme_count = t.lexeme_count AND c.lexemes = t.lexemes
   AND (c.platform, c.device, c.role, c.subagent) = (t.platform, t.device, t.role, t.subagent)
@@ -64,9 +65,12 @@ JOIN said c ON c.lexeme_count = t.lexeme_count AND c.lexemes = t.lexemes
   AND (c.session = t.session OR NOT EXISTS (SELECT FROM captures b
        WHERE b.device = t.device AND b.client = t.platform AND b.session = t.session))
   AND NOT EXISTS (SELECT FROM withdrawals w WHERE w.message_id = c.id)
-  AND NOT EXISTS (SELECT FROM withdrawals w JOIN messages o ON o.id = w.message_id
-      WHERE w.replaced_by = c.id AND o.origin = 'asserted')
+CROSS JOIN LATERAL (
+    SELECT count(*) > 0 AS there, coalesce(bool_and((o.session = t.session) IS TRUE), true) AS of_session
+    FROM withdrawals w JOIN messages o ON o.id = w.message_id
+    WHERE w.replaced_by = c.id AND o.origin = 'asserted') accounts
 JOIN messages account ON account.id = t.id JOIN messages turn ON turn.id = c.id
+WHERE accounts.of_session
 ORDER BY t.at, t.id, abs(extract(epoch FROM c.at - t.at)), c.id
 
 -- name: find_turns

@@ -37,8 +37,8 @@ WHERE m.user_id = $1 AND m.scope = $2 AND m.status = 'active' AND m.attribute IS
 ORDER BY m.id DESC LIMIT $6
 
 -- name: list_memories_with_words
--- Memories about a subject that hold every lexeme asked for; the newest first.
+-- Memories about a subject that hold every lexeme asked for, private ones too; the newest first.
 SELECT m.id FROM memories m
 WHERE m.user_id = $1 AND m.scope = $2 AND m.status = 'active' AND lower(m.subject) = lower($3)
-    AND m.p_tag IS NOT DISTINCT FROM $4 AND NOT m.private AND m.lexemes @@ $5::text::tsquery
+    AND m.p_tag IS NOT DISTINCT FROM $4 AND m.lexemes @@ $5::text::tsquery
 ORDER BY m.id DESC LIMIT $6

@@ -74,5 +74,9 @@ WHERE place <= $3
 ORDER BY weight DESC, near, other, kind, outward DESC
 
 -- name: count_edges
--- How many edges of a user stand.
+-- How many edges of a user stand, between what may be shown to others.
+WITH hidden (id) AS (
+-- include: private_items
+)
 SELECT count(*) FROM edges WHERE user_id = $1 AND removed_at IS NULL
+    AND from_id NOT IN (SELECT id FROM hidden) AND to_id NOT IN (SELECT id FROM hidden)

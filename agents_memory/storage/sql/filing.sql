@@ -10,7 +10,7 @@ ORDER BY coalesce(n.messages, 0) DESC, t.name LIMIT $1
 
 -- name: list_filings
 -- Of messages that wait to be filed: at which attempt, for nobody else's eyes, filed by a model before.
-SELECT s.message_id, coalesce(w.attempts, 1) AS attempts, s.private,
+SELECT s.message_id, coalesce(w.attempts, 0) + 1 AS attempts, s.private,
     EXISTS (SELECT FROM message_results r WHERE r.message_id = s.message_id
         AND r.stage = 'tag' AND r.backend <> 'rules' AND r.version >= $2) AS by_model
 FROM message_state s LEFT JOIN work w ON w.item_id = s.message_id AND w.stage = 'tag'
@@ -41,6 +41,16 @@ WHERE s.message_id = $1 AND s.screening = 'clear' AND NOT s.private
       AND o.backend <> 'rules')
 ON CONFLICT DO NOTHING
 RETURNING item_id
+
+-- name: queue_rejected
+-- Work for all messages that rules have filed because a provider took no question about them, and no model since.
+INSERT INTO work (item_id, stage)
+SELECT s.message_id, 'tag' FROM message_state s
+JOIN message_results r ON r.message_id = s.message_id AND r.stage = 'tag' AND r.detail->>'unanswered' = 'rejected'
+WHERE s.screening = 'clear' AND NOT s.private
+  AND NOT EXISTS (SELECT FROM message_results o WHERE o.message_id = s.message_id AND o.stage = 'tag'
+      AND o.backend <> 'rules')
+ON CONFLICT DO NOTHING
 
 -- name: count_waiting
 -- How many messages wait to be filed, counted up to a bound.

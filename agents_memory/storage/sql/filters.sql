@@ -42,6 +42,37 @@ coalesce((SELECT NOT bool_and(h.screening = 'quarantined') FROM sources c JOIN m
     FROM sources c JOIN message_state h ON h.message_id = c.message_id
     WHERE c.item_id = m.id AND c.item_version = m.version), true))
 
+-- fragment: told_privately
+-- Messages `m` that were told for the sake of a memory that is private now, in any of its versions.
+(m.source IS NOT DISTINCT FROM 'manage_knowledge' AND EXISTS (SELECT FROM sources c JOIN memories k ON k.id = c.item_id
+    WHERE c.message_id = m.id AND k.private))
+
+-- fragment: open_version
+-- Versions `v` of memories that do not rest on private messages alone, whatever the current one rests on.
+coalesce((SELECT NOT (bool_or(h.private) AND bool_and(h.private OR h.screening = 'quarantined'))
+    FROM sources c JOIN message_state h ON h.message_id = c.message_id
+    WHERE c.item_id = v.memory_id AND c.item_version = v.version), true)
+
+-- fragment: open_page
+-- Versions `v` of documents, made by the patch `a`, that are the owner's word or rest on nothing that is held back.
+(a.actor = 'owner'
+    OR NOT EXISTS (SELECT FROM sources c JOIN message_state h ON h.message_id = c.message_id
+        WHERE c.item_id = v.profile_id AND c.item_version = v.version AND (h.private OR h.screening = 'quarantined'))
+    OR a.actor <> 'agent' AND NOT EXISTS (SELECT FROM sources c JOIN messages h ON h.id = c.message_id
+        WHERE c.item_id = v.profile_id AND c.item_version = v.version AND h.trust <> 'owner'))
+
+-- fragment: private_items
+-- Ids of what nobody but the owner is shown.
+SELECT h.message_id FROM message_state h WHERE h.private
+UNION ALL
+SELECT m.id FROM memories m WHERE m.private
+UNION ALL
+SELECT m.id FROM memories m WHERE m.id IN (SELECT c.item_id FROM message_state h JOIN sources c ON c.message_id = h.message_id
+    WHERE h.private) AND NOT
+-- include: open
+UNION ALL
+SELECT t.id FROM tag_summaries t WHERE t.private
+
 -- fragment: shown
 -- Memories `m` that may be shown to agents.
 -- include: grounded
@@ -49,9 +80,19 @@ AND
 -- include: open
 
 -- fragment: public_patch
--- Patches `p` that made no version of a memory that is private now.
+-- Patches `p` that made no version of a memory that is private now, and no version, of a memory or of a page, from or
+-- to one that nobody is told.
 NOT EXISTS (SELECT FROM patch_operations o JOIN memories m ON m.id = o.item_id WHERE o.patch_id = p.id AND NOT
 -- include: open
+) AND NOT EXISTS (SELECT FROM patch_operations o
+    JOIN memory_versions v ON v.memory_id = o.item_id AND v.version IN (o.from_version, o.to_version)
+    WHERE o.patch_id = p.id AND NOT
+-- include: open_version
+) AND NOT EXISTS (SELECT FROM patch_operations o
+    JOIN profile_versions v ON v.profile_id = o.item_id AND v.version IN (o.from_version, o.to_version)
+    JOIN patches a ON a.id = v.patch_id
+    WHERE o.patch_id = p.id AND NOT
+-- include: open_page
 )
 
 -- fragment: summary_filters

@@ -24,9 +24,14 @@ JOIN memories m ON m.id = asked.id
 JOIN memory_versions v ON v.memory_id = asked.id AND v.version = asked.version
 
 -- name: list_versions
--- Every version of a memory, the oldest first, with the patch that made it and the operation that ended it.
+-- Every version of a memory, the oldest first, with the patch that made it and the operation that ended it; unless
+-- asked for ($3) without those that rest on private messages alone, nor what a diff tells of them.
 SELECT v.version, v.patch_id, v.subject, v.content, v.kind, v.importance, v.trust, v.status, v.pinned, v.tags,
-    v.resolved_at, v.superseded_by, v.created_at, p.actor, p.tool, p.reason, o.operation, o.evidence, o.diff,
+    v.resolved_at, v.superseded_by, v.created_at, p.actor, p.tool, p.reason, o.operation, o.evidence,
+    CASE WHEN $3 OR NOT EXISTS (SELECT FROM memory_versions v WHERE v.memory_id = o.item_id
+        AND v.version = o.from_version AND NOT
+-- include: open_version
+    ) THEN o.diff END AS diff,
     e.operation AS ended_by,
     ARRAY(SELECT s.message_id FROM sources s WHERE s.item_id = v.memory_id AND s.item_version = v.version
           ORDER BY s.message_id) AS sources
@@ -35,9 +40,11 @@ JOIN memories m ON m.id = v.memory_id
 JOIN patches p ON p.id = v.patch_id
 JOIN patch_operations o ON o.patch_id = v.patch_id AND o.item_id = v.memory_id AND o.to_version = v.version
 LEFT JOIN patch_operations e ON e.item_id = v.memory_id AND e.to_version = v.version + 1
-WHERE v.memory_id = $1 AND m.user_id = $2 AND ($3 OR
+WHERE v.memory_id = $1 AND m.user_id = $2 AND ($3 OR (
 -- include: open
-) ORDER BY v.version
+ AND
+-- include: open_version
+)) ORDER BY v.version
 
 -- name: search_memories
 -- Memories that hold every term of a query, the best first; removed ones only when asked for.

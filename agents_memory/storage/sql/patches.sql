@@ -1,11 +1,12 @@
 -- name: find_ground
 -- What a patch needs before it is written: fresh ids, which of the cited messages of this user exist and
--- are not quarantined, the text of those that may never have been screened, and an active memory that says what
+-- are not quarantined (nor private, unless asked for by $6), the text of those that may never have been screened, and an active memory that says what
 -- is to be added.
 SELECT now() AS now, fresh.ids, same.id AS same_id, m.id, m.role, m.trust,
     CASE WHEN s.screening IN ('unscreened', 'withdrawn') THEN m.message END AS unscreened
 FROM (SELECT ARRAY(SELECT nextval('item_id') FROM generate_series(1, $3)) AS ids) AS fresh
-LEFT JOIN (messages m JOIN message_state s ON s.message_id = m.id AND s.screening <> 'quarantined')
+LEFT JOIN (messages m JOIN message_state s ON s.message_id = m.id AND s.screening <> 'quarantined'
+           AND ($6 OR NOT s.private))
     ON m.id = ANY ($1::bigint[]) AND m.user_id = $2
 LEFT JOIN LATERAL (
     SELECT k.id FROM memories k

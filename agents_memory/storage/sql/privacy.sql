@@ -4,10 +4,30 @@ SELECT DISTINCT c.message_id FROM sources c JOIN messages m ON m.id = c.message_
 WHERE c.item_id = ANY ($1::bigint[]) AND m.source = 'manage_knowledge'
 
 -- name: mark_messages
--- Messages become private, or public again; those of which it is true already are left out.
-UPDATE message_state s SET private = $3 FROM messages m
-WHERE m.id = s.message_id AND m.user_id = $1 AND s.message_id = ANY ($2::bigint[]) AND s.private <> $3
+-- Messages become private by themselves, or no more; those of which it is true already are left out.
+UPDATE message_state s SET private_itself = $3, private = $3 OR
+-- include: told_privately
+FROM messages m
+WHERE m.id = s.message_id AND m.user_id = $1 AND s.message_id = ANY ($2::bigint[])
+  AND (s.private_itself <> $3 OR s.private <> ($3 OR
+-- include: told_privately
+))
 RETURNING s.message_id AS id
+
+-- name: follow_memories
+-- Messages that were told for memories, as these and the owner want them by now; those that are so already are
+-- left out.
+UPDATE message_state s SET private = s.private_itself OR
+-- include: told_privately
+FROM messages m
+WHERE m.id = s.message_id AND m.user_id = $1 AND s.message_id = ANY ($2::bigint[]) AND s.private <> (s.private_itself OR
+-- include: told_privately
+)
+RETURNING s.message_id AS id
+
+-- name: list_private
+-- Those of some messages that are private.
+SELECT message_id AS id FROM message_state WHERE message_id = ANY ($1::bigint[]) AND private ORDER BY message_id
 
 -- name: mark_memories
 -- The same of memories. Where something belongs is no part of its versions.

@@ -19,7 +19,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id
 -- name: list_spans
 -- Summaries that are to be written, for the first time or anew.
 SELECT t.id, t.version, t.kind, t.user_id, t.private, t.trust, t.status, t.provisional,
-    coalesce((SELECT attempts FROM work w WHERE w.item_id = t.id AND w.stage = 'summarise'), 1) AS attempts
+    coalesce((SELECT attempts FROM work w WHERE w.item_id = t.id AND w.stage = 'summarise'), 0) + 1 AS attempts
 FROM tag_summaries t WHERE t.id = ANY ($1::bigint[]) AND (t.status = 'planned' OR t.provisional)
 
 -- name: lock_summary
@@ -117,6 +117,12 @@ INSERT INTO work (item_id, stage)
 SELECT t.id, 'summarise' FROM tag_summaries t WHERE t.id = $1 AND t.provisional AND t.unanswered IS NOT NULL
 ON CONFLICT DO NOTHING
 RETURNING item_id
+
+-- name: queue_rejected_summaries
+-- Work for all summaries that rules wrote because a provider took no question about them.
+INSERT INTO work (item_id, stage)
+SELECT t.id, 'summarise' FROM tag_summaries t WHERE t.provisional AND t.unanswered = 'rejected'
+ON CONFLICT DO NOTHING
 
 -- name: list_summaries
 -- Summaries in the order of the ids asked for, each with its messages; none of which one is held back.

@@ -17,6 +17,19 @@ SELECT asked.id, CASE
     END AS kind
 FROM unnest($1::bigint[]) AS asked (id)
 
+-- name: find_citable
+-- The same of what was shown to whoever says that it was of use: a message, a memory or a summary, none of it private.
+SELECT asked.id, CASE
+    WHEN EXISTS (SELECT FROM messages m JOIN message_state s ON s.message_id = m.id
+                 WHERE m.id = asked.id AND m.user_id = $2 AND s.screening <> 'quarantined' AND NOT s.private) THEN 'message'
+    WHEN EXISTS (SELECT FROM memories m WHERE m.id = asked.id AND m.user_id = $2 AND
+-- include: open
+                ) THEN 'memory'
+    WHEN EXISTS (SELECT FROM tag_summaries t WHERE t.id = asked.id AND t.user_id = $2 AND t.status = 'active'
+                 AND NOT t.private) THEN 'summary'
+    END AS kind
+FROM unnest($1::bigint[]) AS asked (id)
+
 -- name: count_traces
 -- How many events of each kind an item has; a use that was inferred and then cited is one.
 SELECT kind, count(*) - count(completes) AS count FROM traces WHERE item_id = $1 GROUP BY kind ORDER BY kind

@@ -98,7 +98,9 @@ LEFT JOIN LATERAL (
 ORDER BY c.item_id
 
 -- name: count_uses
--- How often anything was used: said to be by `cite`, and shown by a reply alone.
+-- How often anything that is not private was used: said to be by `cite`, and shown by a reply alone.
 SELECT count(*) FILTER (WHERE NOT inferred) AS cited,
     count(*) FILTER (WHERE inferred) - count(completes) AS inferred
-FROM traces WHERE kind = 'used'
+FROM traces WHERE kind = 'used' AND item_id NOT IN (
+-- include: private_items
+)

@@ -17,11 +17,14 @@ FROM chain c JOIN messages m ON m.id = c.id JOIN message_state s ON s.message_id
 LEFT JOIN withdrawals w ON w.message_id = m.id
 WHERE w.replaced_by IS NULL
 
--- name: list_newest
--- When the newest turn of each session of a store was said, as far as it is known.
-SELECT session, max(occurred_at) AS said_at FROM messages
-WHERE user_id = $1 AND source = $2 AND store_id = $3 AND session IS NOT NULL AND occurred_at IS NOT NULL
-GROUP BY session
+-- name: list_heard
+-- When the newest turn of each session of a store was said, as far as it is known, and how many turns stand. A pinned
+-- one stands also when it was deleted.
+SELECT m.session, max(m.occurred_at) AS newest,
+    count(*) FILTER (WHERE w.message_id IS NULL AND NOT s.pinned) AS standing
+FROM messages m JOIN message_state s ON s.message_id = m.id LEFT JOIN withdrawals w ON w.message_id = m.id
+WHERE m.user_id = $1 AND m.source = $2 AND m.store_id = $3 AND m.session IS NOT NULL AND m.occurred_at IS NOT NULL
+GROUP BY m.session
 
 -- name: list_wrapped
 -- Turns of clients that are still in the wrapping of Buzz's bridge, the newest first; pinned ones stay.

@@ -96,7 +96,7 @@ async def _answer(
         proposal_id=found.id,
         for_version=found.base,
         content=None if found.lost else escape(found.content),
-        evidence=list(found.evidence),
+        evidence=[number for number in found.evidence if number not in found.lost],
         trust=found.trust,
         backend=found.backend,
         note=_note(found.id, found.status, lost=bool(found.lost)),

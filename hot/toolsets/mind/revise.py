@@ -45,6 +45,7 @@ SO_ALREADY = {
     "resolve": "it was resolved already; nothing was written",
     "pin": "it was pinned already; nothing was written",
     "unpin": "it was not pinned; nothing was written",
+    "supersede": "it said so already; nothing was written",
     "retag": "it had these tags already; nothing was written",
 }
 REMOVED = (

@@ -39,6 +39,8 @@ def tool(app: App) -> Tool:
         services = await app.services()
         wanted = None if kind is None else EdgeKind(kind)
         gone = await services.graph.unlink(from_id, to_id, wanted, services.user_id)
+        if isinstance(gone, Refusal):
+            return gone
         note = None if gone else "no such edge stood; graph shows those of an item"
         return UnlinkAnswer(from_id=from_id, to_id=to_id, removed=list(gone), note=note)
 

@@ -6,7 +6,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
 from pydantic import Field
 
-from agents_memory.domain.errors import Refusal
+from agents_memory.domain.errors import Code, Refusal
 from hot.app import App
 from hot.hints import CHANGES
 from hot.toolkit import client_name, make_tool
@@ -34,6 +34,12 @@ Returns patch_id, the memory_id and version of each operation, and the `diff`. V
 nothing was changed; the error shows the current state: decide again. DUPLICATE_MEMORY: that \
 memory says it already."""
 
+HIDDEN = Refusal(
+    Code.DUPLICATE_MEMORY,
+    "a memory that is not shown already says this; nothing was written, and there is nothing to do",
+    {"memory_id": None},
+)
+
 
 def tool(app: App) -> Tool:
     """The tool over `Patching.apply`."""
@@ -55,6 +61,10 @@ def tool(app: App) -> Tool:
         )
         applied = await services.patching.apply(patch)
         if isinstance(applied, Refusal):
+            same = applied.details.get("memory_id")
+            if applied.code is Code.DUPLICATE_MEMORY and same is not None:
+                known = await services.knowledge.find(same, services.user_id)
+                return applied if known is not None else HIDDEN
             return shown_refusal(app.session, applied)
         if not applied.replayed:
             app.session.show((change.item_id, change.version) for change in applied.changes)

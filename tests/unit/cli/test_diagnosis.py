@@ -69,6 +69,17 @@ async def test_an_empty_database_is_one_failure_and_not_a_row_of_them(
     assert checks["queue"].detail == "not looked at: schema comes first"
 
 
+async def test_a_pool_for_newer_programs_asks_for_an_upgrade_of_this_one(
+    pool: Pool, owner_database: Database, tmp_path: Path
+) -> None:
+    async with owner_database.acquire() as connection:
+        await connection.execute("UPDATE pool SET min_client = '99.0.0'")
+    checks = await examined(tmp_path, DATABASE_URL=pool.url("memory_hot"))
+    assert "99.0.0" in checks["schema"].detail
+    assert str(checks["schema"].fix).startswith("upgrade the program on this machine")
+    assert "migrate" not in str(checks["schema"].fix)
+
+
 async def test_a_lacking_right_is_named(
     pool: Pool, owner_database: Database, tmp_path: Path
 ) -> None:

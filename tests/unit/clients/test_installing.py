@@ -1,6 +1,7 @@
 """F118: our entry in the clients' own files, put in and taken out without harm."""
 
 import json
+import os
 import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -263,3 +264,39 @@ def test_a_desktop_program_keeps_its_file_where_the_system_does(
     there = Machine(machine.home, machine.cwd, platform, environ)
     place = CLIENTS["claude-desktop"].places["user"](there)
     assert str(place.file).endswith(expected)
+
+
+@pytest.mark.parametrize("text", ["[[mcp_servers]]\nx = 1\n", 'mcp_servers = "no"\n'])
+def test_servers_that_are_no_table_are_refused_with_what_to_do(text: str, machine: Machine) -> None:
+    file = CLIENTS["codex"].places["user"](machine).file
+    file.parent.mkdir()
+    file.write_text(text)
+    with pytest.raises(MemoryFault, match="mcp_servers is no table; make it one"):
+        install("codex", machine)
+    plan = plan_removal(CLIENTS["codex"], "user", machine)
+    assert plan.nothing_to_do
+    assert file.read_text() == text
+
+
+def test_a_byte_order_mark_stays_where_it_is(machine: Machine) -> None:
+    file = CLIENTS["codex"].places["user"](machine).file
+    file.parent.mkdir()
+    file.write_bytes(b'\xef\xbb\xbfmodel = "x"\r\n')
+    install("codex", machine)
+    text = file.read_bytes().decode()
+    assert text.startswith('\ufeffmodel = "x"\r\n')
+    assert set(tomlkit.parse(text[1:]).unwrap()["mcp_servers"]) == {"memory"}
+
+
+def test_what_is_no_ordinary_file_is_refused_and_not_waited_for(machine: Machine) -> None:
+    file = CLIENTS["cursor"].places["user"](machine).file
+    file.parent.mkdir()
+    os.mkfifo(file)
+    with pytest.raises(MemoryFault, match="is no ordinary file"):
+        install("cursor", machine)
+    with pytest.raises(MemoryFault, match="is no ordinary file"):
+        plan_removal(CLIENTS["cursor"], "user", machine)
+    file.unlink()
+    file.symlink_to(os.devnull)
+    with pytest.raises(MemoryFault, match="is no ordinary file"):
+        install("cursor", machine)

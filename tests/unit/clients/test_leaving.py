@@ -38,6 +38,7 @@ TOML_FILES = [
     "",
     'model = "x" # mine\n',
     'model = "x"',
+    '\ufeffmodel = "x"\r\n',
     '[mcp_servers.other] # theirs\ncommand = "y"\n\n[tui]\na = 1\n',
     "[mcp_servers]\n",
 ]
@@ -125,7 +126,31 @@ def test_what_others_wrote_since_stays_and_empty_containers_of_ours_go(machine: 
     file.write_text(file.read_text().replace("dark", "light"))
     leave("gemini-cli", machine)
     assert file.read_text() == '{\n  "theme": "light"\n}\n'
-    assert len(list(file.parent.glob("*.bak"))) == 2
+    [copy] = file.parent.glob("*.bak")
+    assert '"memory"' in copy.read_text()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"theme": "dark"}\n',
+        '{"theme":"dark","mcpServers":{"x":{"command":"y"}}}',
+        '{"mcpServers": {"x": {"command": "y"}}, "theme": "dark"}\r\n',
+        '{"hooks": {"SessionStart": [{"hooks": []}]}, "mcpServers": {}, "theme": "dark"}',
+        '{ "theme": "dark", /* mine */ "hooks": { "Stop": [ ] } /* ours */ }',
+    ],
+)
+def test_a_form_of_one_line_is_kept_when_others_wrote_elsewhere(
+    text: str, machine: Machine
+) -> None:
+    file = place_file("gemini-cli", machine, text)
+    install("gemini-cli", machine)
+    changed = file.read_bytes().decode().replace("dark", "light").replace('"y"', '"z"')
+    file.write_bytes(changed.encode())
+    leave("gemini-cli", machine)
+    expected = text.replace("dark", "light").replace('"y"', '"z"')
+    assert file.read_bytes().decode() == expected
+    assert len(list(file.parent.glob("*.bak"))) == 1
 
 
 def test_an_empty_container_of_the_owner_stays(machine: Machine) -> None:

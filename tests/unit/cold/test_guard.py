@@ -1,4 +1,4 @@
-"""When to try again, when to give up, whom to try alone."""
+"""When to try again, when to give up."""
 
 from datetime import timedelta
 
@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents_memory.domain.errors import EmbedderUnavailable, MemoryFault
-from agents_memory.storage.work import Claim
-from cold.guard import Backoff, Guard, ItemFault, Park, RetryLater, batches, reason_of
+from cold.guard import Backoff, Guard, ItemFault, Park, RetryLater, reason_of
 
 NEVER, ALWAYS = (lambda: 0.0), (lambda: 1.0)
 
@@ -35,30 +34,12 @@ def test_a_failure_is_put_off_until_the_attempts_are_used_up() -> None:
     assert guard.after_failure(3, error) == Park(str(error))
 
 
-def test_a_claim_that_was_never_settled_is_given_up_after_as_many_tries() -> None:
-    """E6: what kills the process never raises anything."""
-    guard = Guard(3)
-    assert guard.exhausted(Claim(1, 3)) is None
-    assert guard.exhausted(Claim(1, 4)) == Park("the daemon ended 3 times while it worked on this")
-
-
 def test_a_stage_is_held_from_five_seconds_to_five_minutes() -> None:
     guard = Guard(3, NEVER)
     fault = EmbedderUnavailable("no model")
     held = [guard.hold(times, fault).delay.total_seconds() for times in (1, 2, 7, 50)]
     assert held == [5, 10, 300, 300]
     assert guard.hold(1, fault).reason == "no model"
-
-
-def test_fresh_items_go_together_and_suspects_alone_and_last() -> None:
-    claims = [Claim(1, 3), Claim(2, 1), Claim(3, 2), Claim(4, 1), Claim(5, 2)]
-    assert batches(claims) == [
-        [Claim(2, 1), Claim(4, 1)],
-        [Claim(3, 2)],
-        [Claim(5, 2)],
-        [Claim(1, 3)],
-    ]
-    assert batches([]) == []
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_tables_quotes_rules_and_code() -> None:
 rm -rf build
 ```
 """
-    assert statements(text) == ["Name · Role", "Mara · pager", "quoted words of somebody."]
+    assert statements(text) == ["Name: Mara · Role: pager", "quoted words of somebody."]
 
 
 def test_code_is_taken_where_there_is_nothing_else() -> None:
@@ -157,3 +157,56 @@ def test_statements_without_telling_words_are_taken_from_the_top() -> None:
     chosen = key_units(said)
     assert chosen
     assert len(chosen) <= 6
+
+
+def test_the_rows_of_a_table_are_told_with_its_head() -> None:
+    table = "Open:\n| service | owner | port |\n|---|---|---|\n"
+    table += "| tide | Jonas | 8081 |\n| reef |  | 80 | x |\n"
+    assert statements(table + "Nothing else is open.\n| a | bc |") == [
+        "Open: service: tide · owner: Jonas · port: 8081",
+        "Open: service: reef · port: 80 · x",
+        "Nothing else is open.",
+        "a · bc",
+    ]
+    assert statements("| only | a head |\n|---|---|") == []
+
+
+def test_a_single_letter_says_nothing_unless_it_stands_under_something() -> None:
+    assert units("- x\n" * 9) == []
+    assert statements("Tyres:\n- 4\n\n水") == ["Tyres: 4", "水"]
+
+
+RETRO = """\
+Retro sprint 12
+Decisions:
+- Deploys move to Tuesdays
+- No deploys after 16:00
+Open:
+1. Mara: pager rota
+2. ???
+| service | owner | port |
+|---|---|---|
+| harbor | Mara | 8080 |
+| tide | Jonas | 8081 |
+Q: Why is the build slow?
+A: Because the cache is cold after each merge.
+- [ ] call Ada
+- yes
+"""
+
+
+def test_of_short_lists_nothing_is_left_out_and_a_title_stands_above_all() -> None:
+    """F59: every item has its lead-in, every row its head, and an answer its question."""
+    assert [unit.statement for unit in key_units(units(RETRO))] == [
+        "Retro sprint 12 – Decisions: Deploys move to Tuesdays; No deploys after 16:00",
+        "Retro sprint 12 – Open: Mara: pager rota",
+        "Retro sprint 12 – Open: service: harbor · owner: Mara · port: 8080",
+        "Retro sprint 12 – Open: service: tide · owner: Jonas · port: 8081",
+        "Retro sprint 12: Q: Why is the build slow? A: Because the cache is cold after each merge.",
+        "Retro sprint 12: call Ada; yes",
+    ]
+
+
+def test_lists_that_do_not_fit_are_chosen_from_as_they_are() -> None:
+    items = "".join(f"- The tide of day {number} rose by {number} feet.\n" for number in range(40))
+    assert all(unit.text.count("tide") == 1 for unit in key_units(units("Tides:\n" + items)))

@@ -44,6 +44,16 @@ from agents_memory.domain.grounding.persons import of_another
         ("אחותי גרה בחיפה.", "גרה בחיפה."),
         ("मेरी बहन दिल्ली में रहती है।", "दिल्ली में रहती है।"),
         ("น้องสาวของฉันอยู่ที่เชียงใหม่", "อยู่ที่เชียงใหม่"),
+        ("I think my sister lives in Graz.", "Lives in Graz."),
+        ("I told you my sister lives in Graz.", "Lives in Graz."),
+        ("You know that my sister lives in Graz.", "Lives in Graz."),
+        ("Yesterday my sister told me she lives in Graz.", "Lives in Graz."),
+        ("In Graz lives my sister.", "Lives in Graz."),
+        ("In Graz wohnt meine Schwester.", "Wohnt in Graz."),
+        ("Letztes Jahr ist meine Schwester nach Graz gezogen.", "Nach Graz gezogen."),
+        ("My ex-wife lives in Graz.", "Lives in Graz."),
+        ("The neighbour lives in Graz.", "Lives in Graz."),
+        ("My dentist is vegan.", "Is vegan."),
     ],
 )
 def test_what_is_said_of_another_person_is_not_taken_for_the_speaker(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from agents_memory.domain.fencing import escape
-from agents_memory.storage import profiles
+from agents_memory.storage import messages, profiles
 from agents_memory.storage.connections import Database
 from tests.unit.hot.conftest import CLOSING, House, Talk, know_project
 
@@ -254,6 +254,30 @@ async def test_too_long_a_statement_is_refused(talk: Talk) -> None:
         "manage_knowledge", action="add", target="memory", content="x" * 20_001
     )
     assert error["code"] == "LIMIT_EXCEEDED"
+
+
+async def test_what_is_refused_stores_no_words(talk: Talk, hot_database: Database) -> None:
+    """F15: however often it is tried."""
+    added = await add(talk, "The heron nests by the lock.")
+    gone = await add(talk, "The ferry leaves at nine.")
+    await talk.ask(
+        "manage_knowledge", action="remove", target="memory", memory_id=gone["memory_id"]
+    )
+    before = await hot_database.run(messages.count_messages)
+    for code, arguments in (
+        ("LIMIT_EXCEEDED", {"action": "add", "content": "platypus " * 3000}),
+        ("LIMIT_EXCEEDED", {"action": "add", "content": "short", "subject": "s" * 1000}),
+        ("UNSAFE_CONTENT", {"action": "add", "content": PLANTED}),
+        ("UNKNOWN_MEMORY", {"action": "update", "content": "x", "memory_id": 2**53 - 1}),
+        ("ALREADY_REMOVED", {"action": "update", "content": "x", "memory_id": gone["memory_id"]}),
+        (
+            "LIMIT_EXCEEDED",
+            {"action": "update", "content": "y" * 20_001, "memory_id": added["memory_id"]},
+        ),
+    ):
+        error = await talk.refused("manage_knowledge", target="memory", **arguments)
+        assert error["code"] == code
+    assert await hot_database.run(messages.count_messages) == before
 
 
 @pytest.mark.parametrize(

@@ -353,6 +353,10 @@ async def test_a_memory_is_revised_in_every_way(talk: Talk) -> None:
     newer = await talk.ask("revise", id=promise, action="supersede", content="Photos were sent.")
     assert "+Photos were sent." in newer["diff"]
     assert newer["message_id"] > 0
+    same = await talk.ask("revise", id=promise, action="supersede", content=" Photos were sent. ")
+    assert (same["version"], same["diff"]) == (newer["version"], "")
+    assert "patch_id" not in same
+    assert same["note"] == "it said so already; nothing was written"
 
 
 async def test_a_memory_is_archived_before_it_is_removed(talk: Talk) -> None:

@@ -10,6 +10,7 @@ from mcp.types import TextContent
 
 from agents_memory.domain.errors import DatabaseUnavailable
 from agents_memory.domain.fencing import escape
+from agents_memory.services.privacy import Keeping, Privacy
 from agents_memory.services.rollback import Rollback
 from agents_memory.storage.connections import Database
 from agents_memory.storage.notify import Hints
@@ -303,6 +304,19 @@ async def test_nothing_rolls_back_and_nothing_takes_sql(alone: Talk) -> None:
         operation = {"type": kind, "memory_id": 1, "expected_version": 1}
         request = {"operations": [operation], "reason": "x"}
         assert "does not match" in await alone.malformed("memory_apply", request=request)
+
+
+async def test_the_id_of_a_private_memory_is_not_told_to_who_says_the_same(
+    talk: Talk, owner_database: Database
+) -> None:
+    memory_id, _ = await known(talk)
+    owner = Keeping(owner_database, actor="mara", device="desk")
+    done = await owner.mark("memory", [memory_id], USER_ID, private=True)
+    assert isinstance(done, Privacy)
+    event = await record(talk, "Where does Mara live?", "user")
+    refusal = await refused(talk, adding("mara lives in graz", event))
+    assert (refusal["code"], refusal["details"]) == ("DUPLICATE_MEMORY", {"memory_id": None})
+    assert str(memory_id) not in refusal["message"]
 
 
 async def test_what_is_well_formed_and_forbidden_is_a_successful_call(talk: Talk) -> None:

@@ -2,12 +2,16 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agents_memory.domain.fencing import fence
+from agents_memory.domain.lexical import Analysis, analyse
+from agents_memory.services import intake
 from agents_memory.storage import captures, messages
 from agents_memory.storage.connections import Database
+from hot import saving
 from tests.unit.hot.conftest import House, Talk, held, text_of
 
 
@@ -105,6 +109,7 @@ async def test_too_much_is_refused_with_the_limit(talk: Talk) -> None:
         ({"message": "Hi"}, "role: Field required"),
         ({"role": "system", "message": "Hi"}, "role: should be 'user' or 'assistant'"),
         ({"role": "user", "message": ["Hi"]}, "message: should be a valid string"),
+        ({"role": "user", "message": None}, "message: should be a valid string"),
         ({"role": "user", "mesage": "Hi"}, "did you mean message?"),
     ],
 )
@@ -129,6 +134,37 @@ async def test_without_a_database_a_turn_is_queued_and_both_forms_say_what_that_
     assert "there is no database in this test" in queued["note"]
     for part in (queued["intake_id"], "Do not save it again", "queued"):
         assert part in text_of(result)
+
+
+async def test_what_waits_behind_others_says_why_they_wait(alone: Talk) -> None:
+    """F103, D11: the cause, and what to do about it, with each turn."""
+    for number in range(3):
+        queued = await alone.ask("save_message", role="user", message=f"turn {number}")
+        await asyncio.sleep(0)
+    assert "earlier turns wait too: there is no database in this test" in queued["note"]
+
+
+async def test_a_long_text_is_analysed_before_the_database_has_its_four_seconds(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D10: megabytes are not queued beside a database that is well."""
+    order: list[str] = []
+    store = saving.Saving._store
+
+    def listed(text: str) -> Analysis:
+        order.append("analysed")
+        return analyse(text)
+
+    async def timed(*arguments: Any) -> Any:
+        order.append("clock")
+        return await store(*arguments)
+
+    monkeypatch.setattr(intake, "analyse", listed)
+    monkeypatch.setattr(saving.Saving, "_store", timed)
+    async with house.talk() as talk:
+        saved = await talk.ask("save_message", role="user", message="Aé" * 50_000)
+    assert saved["stored"] is True
+    assert order == ["analysed", "clock"]
 
 
 async def test_what_is_refused_is_refused_without_a_database_too(alone: Talk) -> None:

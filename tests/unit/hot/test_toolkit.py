@@ -95,6 +95,12 @@ async def test_lists_may_come_as_json_text(era: str) -> None:
     assert (await heard(era, ids="[1, 2]"))["ids"] == [1, 2]
 
 
+async def test_null_is_an_argument_that_was_not_given(era: str) -> None:
+    """Some clients send every argument."""
+    got = await heard(era, query=None, limit=None, ids=None)
+    assert (got["query"], got["limit"], got["ids"]) == (None, 10, None)
+
+
 async def test_arguments_that_a_client_adds_are_not_ours_to_refuse(era: str) -> None:
     assert (await heard(era, limit=3, wait_for_previous=True))["limit"] == 3
 
@@ -109,6 +115,7 @@ async def test_arguments_that_a_client_adds_are_not_ours_to_refuse(era: str) -> 
         ({"ids": "[1,"}, "ids: should be a valid list"),
         ({"ids": [1, 0]}, "ids.1: should be greater than or equal to 1"),
         ({"qery": "x"}, "unknown argument 'qery'; did you mean query?"),
+        ({"qery": None}, "unknown argument 'qery'; did you mean query?"),
         ({"zzz": "x"}, "unknown argument 'zzz'; it takes query, limit, ids"),
     ],
 )

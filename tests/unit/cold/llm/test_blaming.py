@@ -56,7 +56,7 @@ async def test_a_text_over_which_alone_it_fails_is_to_blame(why: Why, told_as: W
     assert failure.why is told_as
 
 
-@pytest.mark.parametrize("why", sorted(set(Why) - SILENT))
+@pytest.mark.parametrize("why", sorted(set(Why) - SILENT - {Why.REJECTED}))
 async def test_a_bad_answer_is_what_it_was_and_costs_no_trial(why: Why) -> None:
     scripted = model(failing(why), filed())
     assert await ask(Blaming(scripted), BAD) == failing(why)
@@ -108,3 +108,16 @@ async def test_side_by_side_after_a_hang_one_trial_speaks_for_all() -> None:
     scripted.gate.set()
     assert all(isinstance(one, Away) for one in await asyncio.gather(*waiting))
     assert scripted.asked == [tagging.trial()]
+
+
+async def test_a_text_that_alone_is_not_taken_is_to_blame() -> None:
+    scripted = model(failing(Why.REJECTED), filed())
+    assert await ask(Blaming(scripted), BAD) == failing(Why.REJECTED)
+    assert told(scripted) == ["bad", "trial"]
+
+
+@pytest.mark.parametrize("trial", sorted(SILENT | {Why.REJECTED}))
+async def test_what_takes_no_question_at_all_is_away(trial: Why) -> None:
+    """D10: a server that speaks another dialect refuses every text, and none is to blame."""
+    scripted = model(failing(Why.REJECTED), failing(trial))
+    assert await ask(Blaming(scripted), BAD) == Away(Why.REJECTED, "it is rejected by the script")

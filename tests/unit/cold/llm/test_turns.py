@@ -1,7 +1,9 @@
 """So many calls at a time, and what somebody waits for before what nobody does."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
 
 from cold.llm.port import Answer, Answered, Failure, LanguageModel, Role, Rules, Turn, Why
 from cold.llm.tagging import Filed
@@ -26,8 +28,22 @@ class Served(Rules):
         return Failure(Why.EMPTY, turn.text)
 
 
+_BEGUN: list[asyncio.Task[object]] = []
+
+
+@pytest.fixture(autouse=True)
+async def _ended() -> AsyncIterator[None]:
+    """What a test leaves asking ends with it."""
+    yield
+    for task in _BEGUN:
+        task.cancel()
+    await asyncio.gather(*_BEGUN, return_exceptions=True)
+    _BEGUN.clear()
+
+
 async def begin(model: LanguageModel, *texts: str) -> list[asyncio.Task[object]]:
     tasks = [asyncio.create_task(_ask(model, text)) for text in texts]
+    _BEGUN.extend(tasks)
     await settle()
     return tasks
 

@@ -57,6 +57,32 @@ async def test_it_stops_where_everything_is_known() -> None:
     assert buzz.asked == 2
 
 
+async def test_two_full_seconds_beside_each_other_are_read() -> None:
+    """The bound takes its own second in, and each alone is not a whole page."""
+    events = [event(n, 1000 + n // 150) for n in range(450)]
+    found = await list_events(Scripted(relay(events)), "room", (9,), 0)
+    assert [e.id for e in found] == [e["id"] for e in events]
+
+
+async def test_a_second_that_no_page_holds_is_read_kind_by_kind() -> None:
+    events = [event(n, 1000, kind=5 if n % 2 else 40003) for n in range(300)]
+
+    class ByKind(Scripted):
+        async def ask(self, *words: str) -> list[dict[str, Any]]:
+            kinds = words[words.index("--kinds") + 1].split(",")
+            self._answer = relay([e for e in events if str(e["kind"]) in kinds])
+            return await super().ask(*words)
+
+    found = await list_events(ByKind(relay(events)), "room", (40003, 5), 0)
+    assert {e.id for e in found} == {e["id"] for e in events}
+
+
+async def test_a_second_of_two_hundred_events_and_more_is_named() -> None:
+    events = [event(n, 1_790_000_000) for n in range(200)]
+    with pytest.raises(MemoryFault, match=r"one second \(2026-09-21 14:13:20 UTC\).*moderator"):
+        await list_events(Scripted(relay(events)), "room", (9,), 0)
+
+
 FULL = [event(n, 1000 + n) for n in range(200)]
 
 
@@ -67,7 +93,7 @@ FULL = [event(n, 1000 + n) for n in range(200)]
         (lambda before: FULL if before is None else [event(999, 5)], "does not go on"),
         (lambda before: FULL, "more than was asked for"),
         (lambda before: [*FULL, event(300, 5)], "more than was asked for"),
-        (lambda before: [event(n, 1000) for n in range(200)], "bear one time"),
+        (lambda before: [event(n, 1000) for n in range(200)], "of one second"),
         (lambda before: [event(1, 5), event(1, 6)], "has changed"),
         (lambda before: [event(1, 5, kind=7)], "not asked for"),
         (lambda before: [event(1, 5, kind=True)], "not asked for"),
