@@ -111,6 +111,8 @@ class Flow:
         """What came meanwhile: answers, and the end of a storing."""
         for storing in [task for task in self._storing if task.done()]:
             self._storing.remove(storing)
+            # The look for more also wakes who goes on with what was stored.
+            self._look = True
             try:
                 storing.result()
             except ModelAway as error:

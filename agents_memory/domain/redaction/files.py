@@ -40,6 +40,13 @@ _LINES = (
             r"()()([^\s:]{8,128}+)$"
         ),
     ),
+    Place(
+        "only",
+        ("openssl",),
+        re.compile(r"[$#%❯] openssl rand [^\n]{0,80}\n()()([A-Za-z0-9+/=]{16,256})(?![^\n])"),
+    ),
+    # Keys of a storage at Azure, as columns.
+    Place("key", ("key1", "key2"), re.compile(rf"key[12]\t\w{{2,8}}\t{WORD}")),
     # ESPHome, and remotes of rclone.
     Place("key", ("encryption:",), re.compile(rf"encryption:\s{{1,16}}key: {WORD}")),
     Place("key", ("account",), re.compile(rf"(?m)^account ?= ?\S{{1,64}}\nkey ?= ?{WORD}")),

@@ -37,12 +37,13 @@ _KEYS = (
     "|密钥|密鑰|秘钥|令牌|トークン|秘密鍵|シークレットキー|アクセスキー|토큰"
 )
 _PAIRS = (
-    "user(?:name)?/pass(?:word)?|login/pass(?:word)?|credentials?|creds|zugang|accesso|acceso|accès|доступ|zugangsdaten|logins?|anmeldedaten"
-    "|credenciales|identifiants|账号|帳號|log(?:ged)? ?in (?:with|as|using)"
+    "user(?:name)? ?/ ?pass(?:word)?|login/pass(?:word)?|credentials?|creds|zugang|accesso|acceso"
+    "|accès|доступ|zugangsdaten|logins?|anmeldedaten|credenciales|identifiants|账号|帳號"
+    "|log(?:ged)? ?in (?:with|as|using)"
 )
 _OF_PASSWORDS = ("cred", "user", "login/", "zugangsdaten", "anmelde", "identifiants")
 _PAIR_HINTS = (
-    *("/pass", "creds", "zugang", "acces", "accès", "доступ"),
+    *("/pass", "/ pass", "creds", "zugang", "acces", "accès", "доступ"),
     *("credential", "credencial", "zugangs", "login", "anmelde", "identifiants", "账号", "帳號"),
 )
 # One of these is in a word of each of those.
@@ -73,7 +74,8 @@ _LINK = re.compile(
     r"(?![ \t]{1,2}(?:managers?|generator|vault|store|storage|safe|app|tool|library|hash(?:er|ing)?"
     r"|policy|field|column|provider|plugin|backend|database|service|server|limit|bucket)\b)"
     r"(?:[ \t]{0,2}\([\w .,/-]{1,24}\))?"
-    r"(?:(?:[ \t]{1,2}[\w'’@.-]{1,40}+){0,8}?(?:[ \t]{0,2}[:=：＝][*_]{0,2}\s{0,8}"
+    r"(?:(?:[ \t]{1,2}[\w'’@.-]{1,40}+){0,8}?"
+    r"(?:(?:[ \t]\([\w .,/-]{1,24}\))?[ \t]{0,2}[:=：＝][*_]{0,2}\s{0,8}"
     r"|[ \t]{1,2}(?:is|was|be|to|into|now|ist|war|lautet|auf|zu|heißt|es|era|por|a|é|è|est|это)"
     r":?[ \t]{1,2})"
     rf"|(?:[ \t]?[{_CJK}]){{1,10}}[ \t:]{{0,3}}){_OPENING}{_VALUE}"

@@ -40,7 +40,7 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
         "api_key",
         "glsa_ dop_v1_ doo_v1_ shpat_ shpca_ shppa_ shpss_ lin_api_ ntn_ figd_ sbp_ sb_secret_ "
         "r8_ pplx- nvapi- tvly- pcsk_ lsv2_pt_ lsv2_sk_ dckr_pat_ dckr_oat_ rubygems_ "
-        "tskey- dp.pt. dp.st. dp.sa. dp.ct. PMAK- sntryu_ NRAK- NRII- NRJS- ATATT3 ATTA "
+        "tskey- PMAK- sntryu_ NRAK- NRII- NRJS- ATATT3 ATTA "
         "pscale_tkn_ pscale_oauth_ pscale_pw_ bkua_ sqp_ sqa_ squ_ nfp_ fo1_ rdme_ "
         "xkeysib- xsmtpsib- shippo_live_ tgp_v1_ EZAK EZTK NRRA- HRKU- ATCTT3 ATBB glc_ "
         "duffel_live_ p8e- ops_eyJ sq0atp- sq0csp- CLOJARS_ dnkey- FLWSECK- FLWSECK_TEST- fio-u- "
@@ -49,6 +49,11 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
         rf"(?=[A-Za-z_-]{{0,48}}[0-9]){_B}{{20,}}",
     ),
     ("password", "npg_", rf"(?=[A-Za-z]{{0,16}}[0-9]){_A}{{10,20}}(?!{_B})"),
+    (
+        "api_key",
+        "dp.pt. dp.st. dp.sa. dp.ct. dp.scim. dp.audit.",
+        rf"(?:[a-z0-9_-]{{2,24}}\.)?{_A}{{30,}}",
+    ),
     ("mapbox_token", "sk.eyJ", rf"{_B}{{20,}}\.{_B}{{20,}}"),
     ("api_key", "sntrys_", "[A-Za-z0-9+/=_-]{40,}"),
     (

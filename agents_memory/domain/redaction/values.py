@@ -26,7 +26,9 @@ _STANDS_FOR = re.compile(
     r"|my[-_ ](?:secret|super|pass|token|key|api)"
 )
 _SAYS_SO = re.compile(
-    by_letter(r"example|placeholder|xxxx|\.\.\.|…|\*\*\*|redacted|-here|_here|your-|your_")
+    by_letter(
+        r"example|placeholder|xxxx|\.\.\.|…|\*\*\*|redacted|-here|_here|dummy|for_test|for-test|your-|your_"
+    )
 )
 
 
@@ -186,6 +188,9 @@ _WORDS_AND_NUMBER = re.compile(
 )
 
 
+_WORDS_AROUND_NUMBER = re.compile(r"[a-z]{3,}[0-9]{2,6}[a-z]{3,}")
+
+
 def is_strong_password(value: str, *, beside: bool) -> bool:
     """Whether a word of a sentence can be nothing but a password.
 
@@ -203,4 +208,6 @@ def is_strong_password(value: str, *, beside: bool) -> bool:
     cases = value != value.lower() and value != value.upper()
     if cases or signs:
         return runs(value) >= (3 if digits else 5)
+    if not beside and _WORDS_AROUND_NUMBER.fullmatch(value):
+        return True
     return not beside and len(re.findall("[0-9]+", value)) > 1 and runs(value) >= 5
