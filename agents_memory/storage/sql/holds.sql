@@ -9,8 +9,8 @@ SELECT provider, times, held_until, since, reason, held_until <= now() AS over F
 -- name: write_hold
 -- A provider did not answer, so many times in a row.
 INSERT INTO provider_holds (provider, times, held_until, since, reason) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (provider) DO UPDATE
-SET times = excluded.times, held_until = excluded.held_until, reason = excluded.reason
+ON CONFLICT (provider) DO UPDATE SET times = excluded.times, held_until = excluded.held_until,
+    reason = excluded.reason
 
 -- name: delete_hold
 -- A provider answered again.
