@@ -69,10 +69,15 @@ async def give_way(
     around = apart((since - TOLD_WITHIN, until + TOLD_WITHIN) for since, until in spans)
 
     async def hide(connection: Connection) -> dict[int, int]:
+        # Nearly always there is none, and this is the cheapest way to know.
+        captured = [await captures.any_captured(connection, user_id, *span) for span in around]
+        if not any(captured):
+            return {}
         near = await captures.list_told_twice(connection, user_id, spans, around, TOLD_WITHIN)
+        pairs = await asyncio.to_thread(same_turns, near) if near else {}
         return {
             told: said
-            for told, said in (await asyncio.to_thread(same_turns, near)).items()
+            for told, said in pairs.items()
             if await withdrawals.withdraw(connection, told, said)
         }
 

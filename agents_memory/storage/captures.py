@@ -129,6 +129,14 @@ async def list_told(
     ]
 
 
+async def any_captured(
+    connection: Connection, user_id: int, since: datetime, until: datetime
+) -> bool:
+    """Whether capture read anything that was said in that time."""
+    value = await connection.fetchval(SQL["any_captured"].sql, user_id, since, until)
+    return bool(value)
+
+
 async def list_told_twice(
     connection: Connection,
     user_id: int,

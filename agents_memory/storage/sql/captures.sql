@@ -31,6 +31,12 @@ WHERE m.user_id = $1 AND m.platform = $2 AND m.device = $3 AND m.origin = 'asser
   AND NOT EXISTS (SELECT FROM withdrawals w WHERE w.message_id = m.id)
 ORDER BY coalesce(m.occurred_at, m.created_at), m.id
 
+-- name: any_captured
+-- Whether capture read anything that was said within a span of time, by the index of just that.
+SELECT EXISTS (SELECT FROM messages
+    WHERE user_id = $1 AND coalesce(occurred_at, created_at) BETWEEN $2 AND $3
+      AND origin <> 'asserted' AND native_id IS NOT NULL)
+
 -- name: list_told_twice
 -- What agents handed over within spans of time that lie apart, each with the captured turns of those same words within
 -- other spans, the nearest in time first, and whether a turn has its account: none of another session, nor of an unknown
