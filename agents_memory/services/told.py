@@ -70,8 +70,10 @@ async def give_way(
 
     async def hide(connection: Connection) -> dict[int, int]:
         # Nearly always there is none, and this is the cheapest way to know.
-        captured = [await captures.any_captured(connection, user_id, *span) for span in around]
-        if not any(captured):
+        for span in around:
+            if await captures.any_captured(connection, user_id, *span):
+                break
+        else:
             return {}
         near = await captures.list_told_twice(connection, user_id, spans, around, TOLD_WITHIN)
         pairs = await asyncio.to_thread(same_turns, near) if near else {}

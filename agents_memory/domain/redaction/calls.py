@@ -43,20 +43,8 @@ _BRACKET = re.compile(r"[()\[\]{}]")
 # `INSERT INTO users (name, password) VALUES ('mara', '…')`
 _ROWS = re.compile(r"\(([^()]{0,200}?passw[^()]{0,200})\)\s{0,8}values\s{0,8}(?=\()")
 _HINTS = (
-    *(
-        "login",
-        "auth",
-        "credential",
-        "mysqli",
-        "sign(",
-        "from_key",
-        "privatekeyto",
-        "wallet",
-        "pdo",
-        "pg_connect",
-        "getconnection",
-        "wifi",
-    ),
+    *("login", "auth", "credential", "mysqli", "sign(", "from_key", "privatekeyto", "wallet"),
+    *("pdo", "pg_connect", "getconnection", "wifi"),
     *("connect", "username_pw_set", "usernamepassword", "ftp", "hmac", "fernet", "jwt", "aes"),
     *("createcipher", "secretkeyspec", "signwith", "signingkey", "bot", "openai", "anthropic"),
     *("client", "stripe", "twilio", "algolia", "tochararray", "apikey", "api_key", "passw"),

@@ -9,6 +9,7 @@ from agents_memory.domain.redaction.sought import by_letter
 from agents_memory.domain.redaction.values import is_mixed, is_placeholder, is_spelt, is_strong_key
 
 _A, _B = "[A-Za-z0-9]", "[A-Za-z0-9_-]"
+_UUID = "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 _PREFIXED: tuple[tuple[str, str, str], ...] = (
     ("aws_key", "AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
     ("github_token", "ghp_ gho_ ghu_ ghs_ ghr_", _A + "{30,}"),
@@ -40,7 +41,7 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
         "api_key",
         "glsa_ dop_v1_ doo_v1_ shpat_ shpca_ shppa_ shpss_ lin_api_ ntn_ figd_ sbp_ sb_secret_ "
         "r8_ pplx- nvapi- tvly- pcsk_ lsv2_pt_ lsv2_sk_ dckr_pat_ dckr_oat_ rubygems_ "
-        "tskey- PMAK- sntryu_ NRAK- NRII- NRJS- ATATT3 ATTA "
+        "tskey- PMAK- sntryu_ NRAK- NRII- NRJS- ATATT3 "
         "pscale_tkn_ pscale_oauth_ pscale_pw_ bkua_ sqp_ sqa_ squ_ nfp_ fo1_ rdme_ "
         "xkeysib- xsmtpsib- shippo_live_ tgp_v1_ EZAK EZTK NRRA- HRKU- ATCTT3 ATBB glc_ "
         "duffel_live_ p8e- ops_eyJ sq0atp- sq0csp- CLOJARS_ dnkey- FLWSECK- FLWSECK_TEST- fio-u- "
@@ -62,15 +63,14 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
         r"[A-Za-z0-9+/_=-]{20,}(?:,fm[12]\w?_[A-Za-z0-9+/_=-]{20,})*",
     ),
     ("api_key", "dt0c01. dt0s01. dt0s02.", r"[A-Z0-9]{8,24}(?:\.[A-Z0-9]{32,64})?"),
-    ("api_key", "sdk- api- mob-", r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![\w-])"),
+    ("api_key", "sdk- api- mob-", _UUID + r"(?![\w-])"),
     ("api_key", "oauth:", r"[a-z0-9]{30}(?![\w-])"),
     ("google_key", "1//", rf"0{_B}{{38,}}"),
     ("openshift_token", "sha256~", rf"{_B}{{43}}(?!{_B})"),
-    ("api_key", "pat-na1- pat-eu1-", r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"),
     (
         "api_key",
-        "access-sandbox- access-production- access-development-",
-        r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}",
+        "pat-na1- pat-eu1- access-sandbox- access-production- access-development- sk-lf-",
+        _UUID,
     ),
     ("api_key", "API-", r"(?=[A-Z]{0,26}[0-9])[A-Z0-9]{25,36}(?![A-Za-z0-9_-])"),
     ("api_key", "re_", rf"(?=[A-Za-z]{{0,16}}[0-9]){_A}{{8,12}}_{_A}{{16,30}}(?!{_B})"),
@@ -86,7 +86,6 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
     ),
     ("api_key", "dapi", r"[0-9a-f]{32}(?:-[0-9])?(?![A-Za-z0-9_-])"),
     ("api_key", "sgp_", r"(?:(?:[0-9a-f]{16}|local)_)?[0-9a-f]{40}(?![A-Za-z0-9_-])"),
-    ("api_key", "sk-lf-", r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"),
     ("api_key", "LTAI AKID", rf"(?=[A-Za-z]{{0,40}}[0-9]){_A}{{12,40}}(?![A-Za-z0-9_-])"),
     ("api_key", "ABSK", r"[A-Za-z0-9+/]{90,}={0,2}"),
     (

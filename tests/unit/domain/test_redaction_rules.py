@@ -153,3 +153,9 @@ def test_each_sample_is_judged_as_by_every_rule(sample: str) -> None:
 def test_a_megabyte_made_to_be_slow_is_redacted(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     assert len(redact(text).text) <= 2 * len(text)
+
+
+@pytest.mark.parametrize("before", range(-12, 3))
+def test_a_name_is_seen_wherever_the_pieces_of_a_large_text_meet(before: int) -> None:
+    text = "é" * (redaction._PIECE_CHARS + before) + " password=hunter2x9"
+    assert redact(text).counts == {"password": 1}
