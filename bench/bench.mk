@@ -15,14 +15,23 @@
 # make bench-week            100 days of a daemon in some minutes: what grows, and what must not
 
 BENCHES := activation capture contradictions daemon embed forgetting grounding insert patches redaction \
-	search start survival takeover use week
+	search survival takeover use week
 
-.PHONY: bench bench-llm bench-retrieval $(BENCHES:%=bench-%)
+.PHONY: bench bench-llm bench-retrieval bench-start $(BENCHES:%=bench-%)
 
 bench: bench-insert bench-start bench-search bench-embed bench-patches
 
 $(BENCHES:%=bench-%): bench-%: $(STAMP)
 	@nice $(BIN)/python -m bench.$* $(ARGS)
+
+# What users install, without our tools beside it.
+PRODUCT := .venv/product
+
+bench-start: $(STAMP)
+	@"$(PYTHON)" -m venv $(PRODUCT)
+	@$(PRODUCT)/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps .
+	@$(PRODUCT)/bin/python -m pip install --quiet --disable-pip-version-check .
+	@nice $(BIN)/python -m bench.start --python $(CURDIR)/$(PRODUCT)/bin/python $(ARGS)
 
 bench-retrieval: $(STAMP)
 	@test -n "$(DATA)" || { echo "DATA=FILE is needed, in LoCoMo's layout" >&2; exit 1; }
