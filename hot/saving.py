@@ -5,9 +5,8 @@ from collections.abc import Awaitable, Callable
 
 from agents_memory.clock import Clock
 from agents_memory.domain.errors import DatabaseUnavailable, MemoryFault, Refusal
-from agents_memory.domain.lexical import Analysis
 from agents_memory.domain.messages import Accepted, Draft, Queued, Stored
-from agents_memory.services.intake import accept, analysed
+from agents_memory.services.intake import accept
 from agents_memory.services.spooling import Drainer, Way, queue
 from agents_memory.settings import Settings
 from agents_memory.storage.faults import blames_the_data
@@ -42,16 +41,15 @@ class Saving:
         Answers within some seconds, whatever the database does; a text of megabytes is worked at
         for some seconds before.
         """
+        # Before the clock runs: a database that is well must not seem slow for a long text.
         turn = await accept(draft, self._clock.now())
         if isinstance(turn, Refusal):
             return turn
         why: MemoryFault = DatabaseUnavailable(f"earlier turns wait too{self._drainer.since()}")
         if not self._drainer.behind:
-            # Before the clock runs: a database that is well must not seem slow for a long text.
-            analysis = await analysed(turn)
             try:
                 async with asyncio.timeout(SAVE_WITHIN_S):
-                    return await self._store(turn, analysis, client_session)
+                    return await self._store(turn, client_session)
             except TimeoutError:
                 # Should it be stored after all: the same intake_id is never stored twice.
                 why = DatabaseUnavailable(f"no answer within {SAVE_WITHIN_S:g} seconds")
@@ -69,17 +67,13 @@ class Saving:
         await asyncio.gather(self._draining, return_exceptions=True)
         self._spool.close()
 
-    async def _store(
-        self, turn: Accepted, analysis: Analysis, client_session: str | None
-    ) -> Stored | None:
+    async def _store(self, turn: Accepted, client_session: str | None) -> Stored | None:
         services, draft = await self._services(), turn.draft
         if client_session is not None and await services.coverage.covers(
             device=draft.device or "", client=draft.platform, session=client_session
         ):
             return None
-        return await services.told.store(
-            turn, services.user_id, analysis=analysis, within_s=SAVE_WITHIN_S
-        )
+        return await services.told.store(turn, services.user_id, within_s=SAVE_WITHIN_S)
 
     async def _way(self) -> Way:
         services = await self._services()

@@ -1,9 +1,13 @@
 """A message: one raw turn as it was said; immutable evidence."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
 from uuid import UUID
+
+if TYPE_CHECKING:
+    from agents_memory.domain.lexical import Analysis
 
 
 class Role(StrEnum):
@@ -79,7 +83,8 @@ class Accepted:
     """A draft as the intake lets it in: repaired, without secrets, named once and for all.
 
     `at` is when it was handed over; `raw` the words with what looked like recalled text, if there
-    was any; `redactions` how many secrets of each sort were taken out.
+    was any; `redactions` how many secrets of each sort were taken out; `analysis` the lexemes it is
+    found by, None where it lay on the disk meanwhile.
     """
 
     intake_id: UUID
@@ -87,6 +92,7 @@ class Accepted:
     draft: Draft
     raw: str | None
     redactions: dict[str, int]
+    analysis: "Analysis | None" = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.fencing import strip_fenced
 from agents_memory.domain.lexical import Analysis, analyse, to_tsvector_literal
 from agents_memory.domain.messages import Accepted, Draft, Role, Stored
+from agents_memory.domain.reading import read
 from agents_memory.domain.redaction import redact
 from agents_memory.domain.text import MAX_MESSAGE_BYTES, is_blank, repair
 from agents_memory.domain.tombstones import REPLACEMENT, Tombstones, strike, strike_draft
@@ -50,19 +51,13 @@ class Intake:
         return await self.insert(accepted, user_id)
 
     async def insert(
-        self,
-        turn: Accepted,
-        user_id: int,
-        *,
-        analysis: Analysis | None = None,
-        within_s: float | None = None,
+        self, turn: Accepted, user_id: int, *, within_s: float | None = None
     ) -> Stored:
         """Stores an accepted turn; as often as one likes, since its intake_id is known again.
 
-        `analysis` is what `analysed` made of it, where that was asked before. Raises
-        DatabaseUnavailable when the database stays away for `within_s` seconds (as `run`).
+        Raises DatabaseUnavailable when the database stays away for `within_s` seconds (as `run`).
         """
-        known = await analysed(turn) if analysis is None else analysis
+        known = turn.analysis or await _analysed(turn)
 
         async def insert(connection: Connection) -> messages.Row:
             erased = await self._tombstones.now(connection)
@@ -80,7 +75,7 @@ class Intake:
 
         Raises DatabaseUnavailable when the database stays away; none is stored then.
         """
-        analyses = await _analyses(turns)
+        analyses = [turn.analysis or await _analysed(turn) for turn in turns]
 
         async def insert(connection: Connection) -> list[messages.Row]:
             erased = await self._tombstones.now(connection)
@@ -111,17 +106,9 @@ def _acknowledged(turn: Accepted, row: messages.Row) -> Stored:
     )
 
 
-async def analysed(turn: Accepted) -> Analysis:
-    """The lexemes of an accepted turn; a text of megabytes takes seconds, in a thread."""
+async def _analysed(turn: Accepted) -> Analysis:
     text = turn.draft.text
     return analyse(text) if len(text) <= LARGE_CHARS else await asyncio.to_thread(analyse, text)
-
-
-async def _analyses(turns: Sequence[Accepted]) -> list[Analysis]:
-    texts = [turn.draft.text for turn in turns]
-    if sum(map(len, texts)) > LARGE_CHARS:
-        return await asyncio.to_thread(lambda: list(map(analyse, texts)))
-    return list(map(analyse, texts))
 
 
 async def _new(turn: Accepted, analysis: Analysis, erased: Tombstones) -> messages.NewMessage:
@@ -151,12 +138,8 @@ async def accept(draft: Draft, now: datetime, original: str | None = None) -> Ac
         draft = replace(draft, occurred_at=None)
     if max(len(draft.text), len(original or "")) > LARGE_CHARS:
         # A second of work on text must not hold up what else this process is asked.
-        ready = await asyncio.to_thread(_ready, draft, original)
-    else:
-        ready = _ready(draft, original)
-    if isinstance(ready, Refusal):
-        return ready
-    return Accepted(ids.intake_id(now), now, *ready)
+        return await asyncio.to_thread(_ready, draft, original, now)
+    return _ready(draft, original, now)
 
 
 async def _without(
@@ -176,9 +159,7 @@ async def _without(
     return strike_all()
 
 
-def _ready(
-    draft: Draft, original: str | None
-) -> tuple[Draft, str | None, dict[str, int]] | Refusal:
+def _ready(draft: Draft, original: str | None, now: datetime) -> Accepted | Refusal:
     whole = _storable(draft.text)
     if isinstance(whole, Refusal):
         return whole
@@ -186,19 +167,24 @@ def _ready(
     if isinstance(first, Refusal):
         return first
     said = strip_fenced(whole)
-    prepared = _prepared(draft, said)
-    if isinstance(prepared, Refusal):
-        return prepared
-    clean, redactions = prepared
+    reading = read(said)
+    clean = _prepared(draft, reading.text)
+    if isinstance(clean, Refusal):
+        return clean
     # What only looked like recalled text must not be lost either: the original is kept beside it.
-    return clean, None if said == first else redact(first).text, redactions
+    raw = None if said == first else redact(first).text
+    return Accepted(ids.intake_id(now), now, clean, raw, reading.redactions, reading.analysis)
 
 
 def prepare(draft: Draft) -> tuple[Draft, dict[str, int]] | Refusal:
     """The draft as it may be stored, and how many secrets of each sort were taken out."""
     whole = _storable(draft.text)
+    if isinstance(whole, Refusal):
+        return whole
     # What we told the agent ourselves is never taken in as something new.
-    return whole if isinstance(whole, Refusal) else _prepared(draft, strip_fenced(whole))
+    redacted = redact(strip_fenced(whole))
+    clean = _prepared(draft, redacted.text)
+    return clean if isinstance(clean, Refusal) else (clean, redacted.counts)
 
 
 def _storable(text: str) -> str | Refusal:
@@ -213,9 +199,9 @@ def _storable(text: str) -> str | Refusal:
     return repair(text).text
 
 
-def _prepared(draft: Draft, said: str) -> tuple[Draft, dict[str, int]] | Refusal:
-    redacted = redact(said)
-    if is_blank(redacted.text):
+def _prepared(draft: Draft, text: str) -> Draft | Refusal:
+    """The draft with a text that may be stored, and with such labels."""
+    if is_blank(text):
         return Refusal(
             Code.INVALID_INPUT,
             "the message is empty once recalled text is left out; save only what was newly said",
@@ -224,9 +210,9 @@ def _prepared(draft: Draft, said: str) -> tuple[Draft, dict[str, int]] | Refusal
     short = sum(map(len, filter(None, labels))) <= MAX_KEPT_CHARS
     changed = (_kept_changes if short else _changes)(labels, draft.subagent, user)
     native_id = _label(draft.native_id)
-    if changed or native_id != draft.native_id or redacted.text != draft.text:
-        draft = replace(draft, text=redacted.text, native_id=native_id, **changed)
-    return draft, redacted.counts
+    if changed or native_id != draft.native_id or text != draft.text:
+        draft = replace(draft, text=text, native_id=native_id, **changed)
+    return draft
 
 
 _LABELLED = (

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from agents_memory.domain.lexical import Analysis
 from agents_memory.domain.messages import Accepted, Stored
 from agents_memory.domain.text import content_key
 from agents_memory.domain.trust import at_least
@@ -25,21 +24,14 @@ class Told:
         self._database = database
         self._intake = intake
 
-    async def store(
-        self,
-        turn: Accepted,
-        user_id: int,
-        *,
-        analysis: Analysis | None = None,
-        within_s: float | None = None,
-    ) -> Stored:
+    async def store(self, turn: Accepted, user_id: int, *, within_s: float | None = None) -> Stored:
         """Stores an accepted turn as `Intake.insert` does; where it was captured too, the captured
         message is shown and answered with, as a duplicate.
 
         Safe to repeat. Raises DatabaseUnavailable when the database stays away for `within_s`
         seconds, each time it is asked.
         """
-        stored = await self._intake.insert(turn, user_id, analysis=analysis, within_s=within_s)
+        stored = await self._intake.insert(turn, user_id, within_s=within_s)
         at = _told_at(turn, stored)
         gone = await give_way(self._database, user_id, [(at, at)], within_s=within_s)
         return _standing(stored, gone)

@@ -18,18 +18,20 @@ from agents_memory.storage.stalls import Stalls
 
 T = TypeVar("T")
 
+# How long a statement may take. The server ends it: a timer of the driver's for each call took more
+# CPU than the call's own text, and broke off what is allowed more.
+STATEMENT_LIMIT_S = 30
 # Keepalives and the connection check let the server notice a client that vanished.
 SESSION = {
     "jit": "off",
     "timezone": "UTC",
-    "statement_timeout": "30s",
+    "statement_timeout": f"{STATEMENT_LIMIT_S}s",
     "idle_in_transaction_session_timeout": "1min",
     "tcp_keepalives_idle": "5",
     "tcp_keepalives_interval": "2",
     "tcp_keepalives_count": "3",
     "client_connection_check_interval": "2s",
 }
-COMMAND_TIMEOUT_S = 30.0
 # What a pooled connection may take on top of finding a server.
 LEASE_MARGIN_S = 1.0
 CLOSE_LIMIT_S = 3.0
@@ -86,9 +88,9 @@ class Database:
         self._recover = recover
         self._mended = None if recover is None else MENDED
         self._leases = Leases(
-            self._open, max_size, lambda: self._sessions.hosts.limit_s + LEASE_MARGIN_S
+            self._sessions.open, max_size, lambda: self._sessions.hosts.limit_s + LEASE_MARGIN_S
         )
-        self._stalls = Stalls(self._sessions)
+        self._stalls = Stalls(self._sessions, self._leases.lent)
 
     @property
     def schema(self) -> str:
@@ -116,7 +118,7 @@ class Database:
         It is ended when its server is gone. Nothing set on its session may be counted on outside a
         transaction. Behind a pooler the whole block is one transaction, which commits at its end.
         """
-        async with _Lease(self._lend, self._take_back) as connection:
+        with self._leased(self._leases.idle() or await self._lend()) as connection:
             if self._sessions.shared:
                 async with self._begun(connection):
                     yield connection
@@ -126,17 +128,16 @@ class Database:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
         """A connection inside a transaction that commits at the end of the block."""
-        async with _Lease(self._lend, self._take_back) as connection, self._begun(connection):
-            yield connection
+        with self._leased(self._leases.idle() or await self._lend()) as connection:
+            async with self._begun(connection):
+                yield connection
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Connection]:
         """A read-only transaction in which the pool stays as it was at the beginning."""
-        async with (
-            _Lease(self._lend, self._take_back) as connection,
-            self._begun(connection, isolation="repeatable_read", readonly=True),
-        ):
-            yield connection
+        with self._leased(self._leases.idle() or await self._lend()) as connection:
+            async with self._begun(connection, isolation="repeatable_read", readonly=True):
+                yield connection
 
     async def run(
         self, operation: Callable[[Connection], Awaitable[T]], *, within_s: float | None = None
@@ -158,7 +159,7 @@ class Database:
                 if pause and self._recover is not None:
                     with translated(self._mended):
                         await asyncio.wait_for(self._recover(), within_s)
-                async with _Lease(self._lend, self._take_back) as connection:
+                with self._leased(self._leases.idle() or await self._lend()) as connection:
                     if not self._sessions.shared:
                         return await operation(connection)
                     async with self._begun(connection):
@@ -172,7 +173,7 @@ class Database:
 
     async def _lend(self) -> DedicatedConnection:
         try:
-            connection = await self._leases.lend()
+            return await self._leases.lend()
         except FROM_DRIVER as error:
             if isinstance(error, TimeoutError) and self._leases.exhausted:
                 raise DatabaseUnavailable(
@@ -180,11 +181,12 @@ class Database:
                     "raise DB_POOL_MAX"
                 ) from None
             self._lost(error)
-        self._stalls.begin(connection)
-        return connection
+
+    def _leased(self, connection: DedicatedConnection) -> "_Lease":
+        self._stalls.begin()
+        return _Lease(connection, self._take_back)
 
     def _take_back(self, connection: DedicatedConnection, error: BaseException | None) -> None:
-        self._stalls.end(connection)
         self._leases.take_back(connection)
         if error is not None and isinstance(error, (*FROM_DRIVER, DatabaseUnavailable)):
             self._lost(error)
@@ -212,9 +214,6 @@ class Database:
                 await self._sessions.set_locally(connection)
             yield
 
-    async def _open(self) -> DedicatedConnection:
-        return await self._sessions.open(command_timeout=COMMAND_TIMEOUT_S)
-
 
 class _Lease:
     """A block with a connection; written out, as generators cost half of what a lease costs.
@@ -223,21 +222,20 @@ class _Lease:
     server is not asked to clean up.
     """
 
-    __slots__ = ("_connection", "_lend", "_take_back")
+    __slots__ = ("_connection", "_take_back")
 
     def __init__(
         self,
-        lend: Callable[[], Awaitable[DedicatedConnection]],
+        connection: DedicatedConnection,
         take_back: Callable[[DedicatedConnection, BaseException | None], None],
     ) -> None:
-        self._lend = lend
+        self._connection = connection
         self._take_back = take_back
 
-    async def __aenter__(self) -> Connection:
-        self._connection = await self._lend()
+    def __enter__(self) -> Connection:
         return self._connection
 
-    async def __aexit__(
+    def __exit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,

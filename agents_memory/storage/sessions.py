@@ -7,7 +7,7 @@ there they are set anew in each transaction, and nothing else may outlive one.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import asyncpg
 
@@ -42,8 +42,7 @@ _OWN_SESSION_NEEDED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Session:
+class _Session(NamedTuple):
     """A session of the server: its process, its search path, and the schema of pgvector."""
 
     pid: int
@@ -70,18 +69,13 @@ class Sessions:
         self._true_pids = not shared
         self._judged = self._settled = False
 
-    async def open(
-        self, settings: Mapping[str, str] | None = None, *, command_timeout: float | None = None
-    ) -> DedicatedConnection:
+    async def open(self, settings: Mapping[str, str] | None = None) -> DedicatedConnection:
         """A session with our settings and codecs; `settings` go over the common ones.
 
-        `command_timeout`: seconds that one statement may take. Raises what the driver raises, and
-        NoHost.
+        Raises what the driver raises, and NoHost.
         """
         wanted = {**self._settings, **(settings or {})}
-        return await self.hosts.first(
-            lambda host, port: self._open_at(host, port, wanted, command_timeout)
-        )
+        return await self.hosts.first(lambda host, port: self._open_at(host, port, wanted))
 
     async def open_own(self, settings: Mapping[str, str]) -> DedicatedConnection:
         """A session that nobody else ever gets, fit for session locks and LISTEN.
@@ -119,7 +113,7 @@ class Sessions:
             )
 
     async def _asks(self, host: str, port: int, pid: int) -> bool:
-        connection = await self._sign_in(host, port, {}, None, cache=False)
+        connection = await self._sign_in(host, port, {}, cache=False)
         try:
             if not self._true_pids:
                 return True
@@ -128,11 +122,11 @@ class Sessions:
             await _close(connection)
 
     async def _open_at(
-        self, host: str, port: int, wanted: Mapping[str, str], command_timeout: float | None
+        self, host: str, port: int, wanted: Mapping[str, str]
     ) -> DedicatedConnection:
         while True:
             shared = self.shared
-            connection = await self._enter(host, port, wanted, command_timeout)
+            connection = await self._enter(host, port, wanted)
             try:
                 home = await self._meet(connection, host, port, wanted)
                 if shared == self.shared:
@@ -144,14 +138,12 @@ class Sessions:
             # Its statements were to be kept for a session that is not ours.
             await _close(connection)
 
-    async def _enter(
-        self, host: str, port: int, wanted: Mapping[str, str], command_timeout: float | None
-    ) -> DedicatedConnection:
+    async def _enter(self, host: str, port: int, wanted: Mapping[str, str]) -> DedicatedConnection:
         """Signs in with as many of the settings as are taken at the sign-in."""
         while not self.shared and self._at_sign_in:
             sent = {name: value for name, value in wanted.items() if name not in self._refused}
             try:
-                return await self._sign_in(host, port, sent, command_timeout, cache=True)
+                return await self._sign_in(host, port, sent, cache=True)
             except asyncpg.PostgresError as refusal:
                 named = {name for name in sent if name in str(refusal)}
                 if not named or refusal.sqlstate not in {*_REFUSALS, _POOLER_REFUSAL}:
@@ -161,16 +153,10 @@ class Sessions:
                     self._at_sign_in = False
                 else:
                     self._forgo(named)
-        return await self._sign_in(host, port, {}, command_timeout, cache=not self.shared)
+        return await self._sign_in(host, port, {}, cache=not self.shared)
 
     async def _sign_in(
-        self,
-        host: str,
-        port: int,
-        settings: dict[str, str],
-        command_timeout: float | None,
-        *,
-        cache: bool,
+        self, host: str, port: int, settings: dict[str, str], *, cache: bool
     ) -> DedicatedConnection:
         try:
             return await asyncpg.connect(
@@ -178,7 +164,6 @@ class Sessions:
                 host=host,
                 port=port,
                 target_session_attrs=self.hosts.target,
-                command_timeout=command_timeout,
                 server_settings=settings,
                 statement_cache_size=_CACHED_STATEMENTS if cache else 0,
             )
@@ -226,7 +211,7 @@ class Sessions:
         self, connection: DedicatedConnection, pid: int, host: str, port: int
     ) -> bool:
         """Whether another client gets the server session of this connection."""
-        other = await self._sign_in(host, port, {}, None, cache=False)
+        other = await self._sign_in(host, port, {}, cache=False)
         try:
             async with other.transaction():
                 # In a transaction it holds on to the session it met, which may have been ours.

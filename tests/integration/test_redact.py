@@ -25,6 +25,7 @@ from agents_memory.domain.patches import (
     Update,
     WriteProfile,
 )
+from agents_memory.domain.reading import Reading
 from agents_memory.domain.redaction import Redacted
 from agents_memory.services import intake
 from agents_memory.services.knowledge import Remembered
@@ -627,9 +628,14 @@ def _without_rules(text: str) -> Redacted:
     return Redacted(text, {})
 
 
+def _read_without_rules(text: str) -> Reading:
+    return Reading(text, {}, analyse(text))
+
+
 async def _stored_before_the_rules(use: Services) -> tuple[int, int, int]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(intake, "redact", _without_rules)
+        patch.setattr(intake, "read", _read_without_rules)
         patch.setattr(admission, "redact", _without_rules)
         said = await use.say(
             f"Deploy with {TOKEN}, the database password is {PASSWORD}.", cwd=f"/tmp/{TOKEN}/x",
@@ -691,6 +697,7 @@ async def test_names_that_held_different_secrets_stay_different(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(intake, "redact", _without_rules)
+        patch.setattr(intake, "read", _read_without_rules)
         for end in "23":
             await use.say(f"turn {end}", source="s", store_id="t", native_id=TOKEN[:-1] + end)
     report = await Redacting(owner_database).erase_secrets(run=True)

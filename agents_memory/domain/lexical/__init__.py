@@ -74,12 +74,8 @@ def analyse(text: str) -> Analysis:
     for piece in pieces(text):
         counts, words = _count(piece)
         length += words
-        if len(piece) == len(text) and len(counts) * _MAX_ENTRY_BYTES <= MAX_NOISE_BYTES:
-            # What nearly every text is: too small to meet a bound.
-            capped = counts
-            if max(counts.values(), default=0) > MAX_TERM_FREQUENCY:
-                capped = {term: min(count, MAX_TERM_FREQUENCY) for term, count in counts.items()}
-            return Analysis(capped, length, cut=False)
+        if len(piece) == len(text) and (whole := analysis_of(counts, length)):
+            return whole
         for lexeme, count in counts.items():
             before = terms.get(lexeme, 0)
             after = min(before + count, MAX_TERM_FREQUENCY)
@@ -95,6 +91,15 @@ def analyse(text: str) -> Analysis:
         if full:
             break
     return Analysis(terms, length, cut)
+
+
+def analysis_of(counts: dict[str, int], length: int) -> Analysis | None:
+    """What nearly every text comes to, by its lexemes' frequencies; None if it may meet a bound."""
+    if len(counts) * _MAX_ENTRY_BYTES > MAX_NOISE_BYTES:
+        return None
+    if max(counts.values(), default=0) > MAX_TERM_FREQUENCY:
+        counts = {term: min(count, MAX_TERM_FREQUENCY) for term, count in counts.items()}
+    return Analysis(counts, length, cut=False)
 
 
 def query_terms(text: str) -> tuple[str, ...]:
@@ -154,7 +159,7 @@ class _Read(dict[str, tuple[tuple[str, ...], int]]):
     """
 
     def __missing__(self, stretch: str) -> tuple[tuple[str, ...], int]:
-        found = _read(stretch)
+        found = read(stretch)
         if len(stretch) <= _MAX_KEPT_CHARS:
             if len(self) >= _KEPT_STRETCHES:
                 self.clear()
@@ -174,7 +179,8 @@ def _count(piece: str) -> tuple[dict[str, int], int]:
     return counts, sum(map(_WORDS_OF, read))
 
 
-def _read(text: str) -> tuple[tuple[str, ...], int]:
+def read(text: str) -> tuple[tuple[str, ...], int]:
+    """The lexemes of a stretch without white space as often as they count, its number of words."""
     lexemes: list[str] = []
     length = 0
     for kind, token in tokenise(text):

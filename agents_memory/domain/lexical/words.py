@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 from hashlib import blake2b
 from threading import Lock
 
@@ -21,6 +22,7 @@ MAX_LEXEME_CHARS = 64
 _MAX_STEMMED_CHARS = 32
 _MAX_TOKEN_LEXEMES = 128  # What has more parts than that, without a space, is data.
 _KEPT_TOKENS = 16_384
+_KEPT_STEMS = 8_192  # New names and paths consist of known words, and stemming takes longest.
 
 _REPEATED = re.compile(r"(.)\1{3,}")
 
@@ -157,6 +159,7 @@ _STEMMERS = (
 _STEMMING = Lock()  # A Snowball stemmer keeps the word it works on in itself.
 
 
+@lru_cache(_KEPT_STEMS)
 def _stem(folded: str) -> str:
     """The stem by the script of the first letter; words with digits, and very long ones, whole."""
     if not 2 < len(folded) <= _MAX_STEMMED_CHARS or DIGIT.search(folded):

@@ -72,14 +72,17 @@ _RULES: tuple[Rule, ...] = (
 """In the order they are applied."""
 
 _TOKENS = 1 << _RULES.index(tokens.RULE)
-_SPOKEN = 1 << _RULES.index(spoken.RULE)
-# Of a word that rules may take for a value, whatever names it.
-_VALUE = 1 << len(_RULES)
+_EVERY = (1 << len(_RULES)) - 1
 # Rules whose condition may hold of what a mark joins or parts, though of no word before.
 _MERGED = _TOKENS | 1 << _RULES.index(places.URL_PASSWORDS)
 
 
 _NARROW = tuple((1 << at, rule.narrow) for at, rule in enumerate(_RULES) if rule.narrow)
+# Of a word that such a rule may take for a value, whatever names it, there is a bit of its own.
+_VALUED = tuple((at, rule.value) for at, rule in enumerate(_RULES) if rule.value)
+_VALUES = tuple(
+    (1 << at, 1 << len(_RULES) + place, value) for place, (at, value) in enumerate(_VALUED)
+)
 
 
 def _hinted() -> dict[str, int]:
@@ -116,18 +119,40 @@ class _Suspicions(dict[str, int]):
     """
 
     def __missing__(self, word: str) -> int:
-        lowered, found = lower(word), 0
-        if _has_hint(beside_blanks := f" {lowered} "):
-            found = _rules_of(word, lowered, beside_blanks)
-        if len(word) >= tokens.SHORTEST and tokens.may_hold_tokens(word):
-            found |= _TOKENS
-        if spoken.may_hold_value(lowered):
-            found |= _VALUE
+        found = suspicion(word)
         if len(word) <= _MAX_KEPT_CHARS:
             if len(self) >= _KEPT_WORDS:
                 self.clear()
             self[word] = found
         return found
+
+
+def suspicion(word: str) -> int:
+    """The rules that may find something in a text that has the word, and those that may take it
+    for a value, one bit each."""
+    lowered, found = lower(word), 0
+    if _has_hint(beside_blanks := f" {lowered} "):
+        found = _rules_of(word, lowered, beside_blanks)
+    if len(word) >= tokens.SHORTEST and tokens.may_hold_tokens(word):
+        found |= _TOKENS
+    for _, bit, value in _VALUES:
+        if value(word, lowered):
+            found |= bit
+    return found
+
+
+def arouses(suspicions: int) -> bool:
+    """Whether a rule may find something in a text whose words have these suspicions together."""
+    return _asked(suspicions) != 0
+
+
+def is_plain(text: str) -> bool:
+    """Whether the words of a text tell all that could arouse a rule, and are not too many."""
+    return (
+        len(text) <= _LARGE_CHARS
+        and "[redacted:" not in text
+        and (text.isascii() or not veiled.may_be_veiled(text))
+    )
 
 
 def _has_hint(lowered: str) -> bool:
@@ -159,13 +184,19 @@ class Redacted:
     counts: dict[str, int]
 
 
-def redact(text: str) -> Redacted:
-    """Replace every secret the rules know. Any string is legal; doing it twice changes nothing."""
+def redact(text: str, suspicions: int | None = None) -> Redacted:
+    """Replace every secret the rules know. Any string is legal; doing it twice changes nothing.
+
+    `suspicions`: those of the words of a plain text together, where they are known.
+    """
     counts: dict[str, int] = {}
     for _ in range(_ROUNDS):
         found: dict[str, int] = {}
-        plain = text if text.isascii() else veiled.unveil(text, _secrets_in)
-        replaced = _replaced(plain, found)
+        if suspicions is None:
+            plain = text if text.isascii() else veiled.unveil(text, _secrets_in)
+            replaced = _replaced(plain, _suspicions(plain), found)
+        else:
+            replaced, suspicions = _replaced(text, suspicions, found), None
         if not found:
             break
         text = replaced
@@ -176,23 +207,30 @@ def redact(text: str) -> Redacted:
 
 def _secrets_in(text: str) -> int:
     found: dict[str, int] = {}
-    _replaced(text, found)
+    _replaced(text, _suspicions(text), found)
     return sum(found.values())
 
 
-def _replaced(text: str, found: dict[str, int]) -> str:
+def _replaced(text: str, suspicions: int, found: dict[str, int]) -> str:
     """One round: each rule that may find something, in their order."""
     # Marks have no words and no word grows, so no other rule comes to be suspected midway.
-    suspicions = _suspicions(text)
-    if not suspicions & _VALUE:
-        suspicions &= ~_SPOKEN
-    if suspicions & ~_VALUE:
+    if suspicions := _asked(suspicions):
         for at, rule in enumerate(_RULES):
             if suspicions >> at & 1:
                 before, text = text, rule.replace(text, found)
                 if text is not before:
                     suspicions |= _MERGED
     return text
+
+
+def _asked(suspicions: int) -> int:
+    """The rules that are asked: not those that find no value where no word may be one."""
+    asked = suspicions & _EVERY
+    if asked:
+        for rule, bit, _ in _VALUES:
+            if not suspicions & bit:
+                asked &= ~rule
+    return asked
 
 
 def _suspicions(text: str) -> int:

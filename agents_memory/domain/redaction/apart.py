@@ -14,6 +14,8 @@ from agents_memory.domain.redaction.values import (
     is_strong_key,
     is_strong_password,
     looks_random,
+    may_be_random,
+    may_be_strong,
 )
 
 _NAMES = f"{PASSWORDS}|{MORE_PASSWORDS}|пароль|passcode|pwd|token|secret|credential|key"
@@ -181,4 +183,8 @@ def _asked(said: str, name: str) -> str:
     return "password" if "passw" in said or "credential" in said else name
 
 
-RULE = Rule(_replace_apart, HINTS)
+def _may_be_apart(word: str, lowered: str) -> bool:
+    return may_be_strong(word, lowered) or (len(word) >= 24 and may_be_random(word))
+
+
+RULE = Rule(_replace_apart, HINTS, value=_may_be_apart)

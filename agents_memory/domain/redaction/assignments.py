@@ -8,12 +8,21 @@ from agents_memory.domain.redaction.given import PASSWORD_NOUNS, QUOTES, Assigne
 from agents_memory.domain.redaction.marks import in_mark, lower, put_marks
 from agents_memory.domain.redaction.rules import Rule
 from agents_memory.domain.redaction.sought import Names
+from agents_memory.domain.redaction.values import may_be_random
 
-_NOUNS = f"{PASSWORD_NOUNS}|secret|token|key(?:_base)?|credentials?|authorization|密钥|密鑰|令牌"
-# One of these is in a word of every noun: the nouns less their endings, the shortest only.
-_STEMS = frozenset(re.sub(r"\(.*?\)\?|.\?", "", _NOUNS).split("|"))
-_SHORTEST = (stem for stem in _STEMS if not any(other in stem for other in _STEMS - {stem}))
-HINTS = tuple(stem.split()[0] for stem in _SHORTEST)
+_KEY_NOUNS = "secret|token|key(?:_base)?|credentials?|authorization|密钥|密鑰|令牌"
+_NOUNS = f"{PASSWORD_NOUNS}|{_KEY_NOUNS}"
+
+
+def _hints(nouns: str) -> tuple[str, ...]:
+    """One of these is in a word of every noun: the nouns less their endings, the shortest only."""
+    stems = frozenset(re.sub(r"\(.*?\)\?|.\?", "", nouns).split("|"))
+    shortest = (stem for stem in stems if not any(other in stem for other in stems - {stem}))
+    return tuple(stem.split()[0] for stem in shortest)
+
+
+HINTS = _hints(_NOUNS)
+_PASSWORD_HINTS = _hints(PASSWORD_NOUNS)
 # The last separator, a mere space, counts only after a command line option.
 _ASSIGNMENTS = Names(
     _NOUNS,
@@ -100,4 +109,11 @@ def _closes(text: str, name: re.Match[str], value: str) -> bool:
     return before[-1:] == quote or (quote != "'" and before.count(quote) % 2 == 1)
 
 
-RULE = Rule(_replace_assigned, HINTS)
+def _may_be_given(word: str, lowered: str) -> bool:
+    """Whether the word may hold what a key is, or may be a name that anything is given to."""
+    return (
+        "SECRET" in word or may_be_random(word) or any(map(lowered.__contains__, _PASSWORD_HINTS))
+    )
+
+
+RULE = Rule(_replace_assigned, HINTS, value=_may_be_given)

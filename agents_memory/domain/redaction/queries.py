@@ -69,6 +69,8 @@ _PLACES = (
             r"(?i)\b(?:\w{0,16}session_?id|phpsessid|\w{0,8}sess(?:ion)?|connect\.sid|csrftoken"
             r"|xsrf-token|remember_\w{1,24})=([\w.~%+/:-]{20,}+)"
         ),
+        # Name and value are one word; most that have a hint speak of sessions.
+        narrow=lambda word, _: "=" in word,
     ),
     Place(
         "secret",

@@ -12,12 +12,14 @@ class Rule:
     """Replaces secrets of one sort; finds none in a text none of whose words meets its condition.
 
     A word meets it if its lower case, with a blank on each side, has one of `hints`, and if
-    `narrow` holds of the word and of its lower case, where there is a `narrow`.
+    `narrow` holds of the word and of its lower case, where there is a `narrow`. Where there is a
+    `value`, it has to hold so of a word of the text as well, the same or another.
     """
 
     replace: Callable[[str, dict[str, int]], str]
     hints: tuple[str, ...]
     narrow: Callable[[str, str], bool] | None = None
+    value: Callable[[str, str], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

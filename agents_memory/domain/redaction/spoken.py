@@ -11,7 +11,12 @@ from agents_memory.domain.redaction.marks import in_mark, lower, put_marks
 from agents_memory.domain.redaction.names import MORE_PASSWORDS, PASSWORDS
 from agents_memory.domain.redaction.rules import Rule
 from agents_memory.domain.redaction.sought import Names
-from agents_memory.domain.redaction.values import STRONG, is_strong_key, is_strong_password
+from agents_memory.domain.redaction.values import (
+    STRONG,
+    is_strong_key,
+    is_strong_password,
+    may_be_strong,
+)
 
 # Names of languages in which a word of their own, if any, stands between name and value.
 _OTHERS = (
@@ -65,8 +70,6 @@ _CJK = "\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff00-\uffef"
 _OPENING = "[*_`\"'„“”‚‘«»「『（(]{0,3}(?:(?<=«)[ \u00a0])?"
 _IN_VALUE = r"[^\s\"'`<>\\„“”‘’«»\u2026\u3000-\uffef]"
 _VALUE = rf"(?={_IN_VALUE}{{0,127}}[0-9!#$%&*+?^~@])({_IN_VALUE}{{6,128}}+)"
-# The same in any place of a word, which would be tried at each.
-_ANY_RUN, _ANY_SIGN = re.compile(_IN_VALUE + "{6,}+"), re.compile("[0-9!#$%&*+?^~@]")
 _NAMES = Names(f"{_PASSWORDS}|{_KEYS}", r"[*_`\"')\]]{0,3}")
 _PASSWORD = re.compile(_PASSWORDS)
 _LINK = re.compile(
@@ -119,13 +122,6 @@ _PAIR = re.compile(
     rf"(?:[:=：]|is|are|sind|lauten|son|->|→)?[ \t]{{0,2}}[`\"']?"
     rf"[\w.@+-]{{2,64}}[ \t]{{0,2}}(?:[/:|,]|and|und)[ \t]{{0,2}}{_OPENING}{_VALUE}"
 )
-
-
-def may_hold_value(lowered: str) -> bool:
-    """Whether the word can hold what is replaced; without such a word a text keeps all it says."""
-    return _ANY_SIGN.search(lowered) is not None and any(
-        map(_ANY_SIGN.search, _ANY_RUN.findall(lowered))
-    )
 
 
 def _replace_spoken(text: str, found: dict[str, int]) -> str:
@@ -198,4 +194,4 @@ def _pairs(lowered: str) -> Iterator[tuple[int, int, bool, bool]]:
             yield *pair.span(1), True, not pair[0].startswith(_OF_PASSWORDS)
 
 
-RULE = Rule(_replace_spoken, _HINTS)
+RULE = Rule(_replace_spoken, _HINTS, value=may_be_strong)

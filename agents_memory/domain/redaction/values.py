@@ -74,7 +74,7 @@ def is_wordy(value: str) -> bool:
             and (word.islower() or word.isupper() or word.istitle() or word.lower() == word.upper())
         )
         or (word.isdigit() and len(word) <= 4)
-        for word in re.split(r"[-_./:,+'’!?()| ]", value)
+        for word in re.split(r"[-_./:,+'’!?()| \"`]", value)
     )
 
 
@@ -177,6 +177,27 @@ def is_strong_key(value: str) -> bool:
 def is_long_token(value: str) -> bool:
     """Whether it is of one piece and long, like the tokens of services that have no form."""
     return len(value) >= 24 and value.isalnum() and not value.isalpha() and looks_random(value)
+
+
+_ANY_SIGN = re.compile("[0-9!#$%&*+?^~@]")
+# Not in any place of a word, which would be tried at each.
+_ANY_RUN = re.compile("[^\\s\"'`<>\u3000-\uffef]{6,}+")
+
+
+def may_be_strong(_: str, lowered: str) -> bool:
+    """Whether a strong password or key of a sentence can be in the word of that lower case."""
+    return _ANY_SIGN.search(lowered) is not None and any(
+        map(_ANY_SIGN.search, _ANY_RUN.findall(lowered))
+    )
+
+
+def may_be_random(word: str) -> bool:
+    """Whether there can be in the word what `looks_random`, or a strong key."""
+    return (
+        len(word) > _MAX_WORD
+        or (len(word) >= 8 and not is_wordy(word))
+        or (len(word) >= 16 and any(map(str.isdigit, word)))
+    )
 
 
 # None is without one of these.

@@ -11,9 +11,14 @@ _HINT = re.compile(f"[{_WIDE_LETTERS}{_NO_WIDTH}]")
 _VEILED = re.compile(f"[{_WIDE_LETTERS}]|(?<=[!-~])[{_NO_WIDTH}]+(?=[!-~])")
 
 
+def may_be_veiled(text: str) -> bool:
+    """Whether there is anything that `unveil` might change."""
+    return _HINT.search(text) is not None
+
+
 def unveil(text: str, secrets_in: Callable[[str], int]) -> str:
     """The text, with each line in plain letters that has more secrets so, by `secrets_in`."""
-    if not _HINT.search(text):
+    if not may_be_veiled(text):
         return text
     return "".join(_plain(line, secrets_in) for line in text.splitlines(keepends=True))
 

@@ -1,8 +1,11 @@
 -- name: list_missing_rights
--- Which of the rights asked for the role of this session lacks; a missing table counts as lacking.
+-- Which of the rights asked for the role of this session lacks; a missing table counts as lacking. Rows may be added
+-- where only some of their columns may be given.
 SELECT wanted.name, wanted.privilege
 FROM unnest($2::text[], $3::text[]) AS wanted (name, privilege)
-WHERE NOT coalesce(has_table_privilege(to_regclass(format('%I.%I', $1::text, wanted.name)), wanted.privilege), false)
+CROSS JOIN LATERAL to_regclass(format('%I.%I', $1::text, wanted.name)) AS found (id)
+WHERE NOT coalesce(has_table_privilege(found.id, wanted.privilege)
+    OR wanted.privilege = 'INSERT' AND has_any_column_privilege(found.id, 'INSERT'), false)
 ORDER BY wanted.name, wanted.privilege
 
 -- name: find_role

@@ -50,10 +50,12 @@ REVOKE ALL ON ALL SEQUENCES IN SCHEMA {schema} FROM {role};
 GRANT USAGE ON SCHEMA {schema} TO {role};
 GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role};
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {role};
-GRANT INSERT ON {schema}.users, {schema}.messages, {schema}.message_state, {schema}.work, {schema}.patches,
+GRANT INSERT ON {schema}.users, {schema}.messages, {schema}.work, {schema}.patches,
     {schema}.patch_operations, {schema}.memories, {schema}.memory_versions, {schema}.profiles,
     {schema}.profile_versions, {schema}.sources, {schema}.traces, {schema}.jobs TO {role};
 GRANT UPDATE ON {schema}.memories, {schema}.profiles TO {role};
+-- Everything else of it begins with its default.
+GRANT INSERT (message_id) ON {schema}.message_state TO {role};
 -- Derived, and whoever asks may have it derived now.
 GRANT INSERT, UPDATE ON {schema}.activations TO {role};
 GRANT UPDATE (forgotten_at) ON {schema}.activation_upkeep TO {role};

@@ -145,7 +145,7 @@ def test_it_gives_up_rights(name: str) -> None:
 def test_it_has_longer_to_end_than_it_ever_needs(name: str) -> None:
     """The statement it is in, then the lead, then the connections."""
     needed = (
-        connections.COMMAND_TIMEOUT_S + leadership.BEAT_LIMIT_S + leadership.CLOSE_LIMIT_S
+        connections.STATEMENT_LIMIT_S + leadership.BEAT_LIMIT_S + leadership.CLOSE_LIMIT_S
         + connections.CLOSE_LIMIT_S
     )  # fmt: skip
     assert int(service(name)["TimeoutStopSec"]) > max(needed, PATIENCE_WITH_STOP_S)
@@ -158,7 +158,7 @@ async def test_the_daemon_speaks_to_the_watchdog_in_time(name: str, tmp_path: Pa
     assert (found["Type"], found["NotifyAccess"]) == ("notify", "main")
     allowed_s = int(found["WatchdogSec"])
     # More than the longest that a busy machine keeps the loop from its turn.
-    assert allowed_s >= connections.COMMAND_TIMEOUT_S
+    assert allowed_s >= connections.STATEMENT_LIMIT_S
     rests: list[float] = []
 
     async def rest(seconds: float) -> None:

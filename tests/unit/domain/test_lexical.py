@@ -278,7 +278,7 @@ ASCII = st.text(st.characters(codec="ascii"), max_size=60) | st.text(
 @settings(deadline=None, max_examples=500)
 @given(ANY_TEXT | TOKENS | ASCII)
 def test_stretches_between_white_space_are_read_as_in_the_whole_text(text: str) -> None:
-    lexemes, length = lexical._read(text)
+    lexemes, length = lexical.read(text)
     counts, words = lexical._count(text)
     assert (Counter(counts), words) == (Counter(lexemes), length)
 

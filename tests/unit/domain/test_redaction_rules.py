@@ -69,7 +69,7 @@ def test_suspicions_are_asked_for_once_a_round(monkeypatch: pytest.MonkeyPatch) 
 
 
 def _redact_by_every_rule(text: str) -> Redacted:
-    every = (1 << len(redaction._RULES)) - 1 | redaction._VALUE
+    every = (1 << len(redaction._RULES) + len(redaction._VALUES)) - 1
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(redaction, "_suspicions", lambda _: every)
         return redact(text)

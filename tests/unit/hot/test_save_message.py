@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents_memory.domain.fencing import fence
-from agents_memory.domain.lexical import Analysis, analyse
+from agents_memory.domain.reading import Reading, read
 from agents_memory.services import intake
 from agents_memory.storage import captures, messages
 from agents_memory.storage.connections import Database
@@ -151,15 +151,15 @@ async def test_a_long_text_is_analysed_before_the_database_has_its_four_seconds(
     order: list[str] = []
     store = saving.Saving._store
 
-    def listed(text: str) -> Analysis:
+    def listed(text: str) -> Reading:
         order.append("analysed")
-        return analyse(text)
+        return read(text)
 
     async def timed(*arguments: Any) -> Any:
         order.append("clock")
         return await store(*arguments)
 
-    monkeypatch.setattr(intake, "analyse", listed)
+    monkeypatch.setattr(intake, "read", listed)
     monkeypatch.setattr(saving.Saving, "_store", timed)
     async with house.talk() as talk:
         saved = await talk.ask("save_message", role="user", message="Aé" * 50_000)

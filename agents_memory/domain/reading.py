@@ -1,0 +1,62 @@
+"""What the intake makes of a text: no secrets in it, and the lexemes it is found by.
+
+The rules for secrets and the analyser both go by the stretches between white space, most of which
+were met before: each is looked up once for both. The result is that of one after the other.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import reduce
+from itertools import chain
+from operator import itemgetter, or_
+
+from agents_memory.domain import lexical, redaction
+from agents_memory.domain.lexical import Analysis, analyse
+from agents_memory.domain.redaction import redact
+
+_KEPT_STRETCHES = 16_384
+_MAX_KEPT_CHARS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Text without the secrets that were found, how many of each kind, and its lexemes."""
+
+    text: str
+    redactions: dict[str, int]
+    analysis: Analysis
+
+
+class _Stretches(dict[str, tuple[int, tuple[str, ...], int]]):
+    """Stretch → the rules it arouses, its lexemes, its number of words.
+
+    Worked out when first met, and kept until there are too many.
+    """
+
+    def __missing__(self, stretch: str) -> tuple[int, tuple[str, ...], int]:
+        found = (redaction.suspicion(stretch), *lexical.read(stretch))
+        if len(stretch) <= _MAX_KEPT_CHARS:
+            if len(self) >= _KEPT_STRETCHES:
+                self.clear()
+            self[stretch] = found
+        return found
+
+
+_STRETCHES = _Stretches()
+_SUSPICION, _LEXEMES, _WORDS = itemgetter(0), itemgetter(1), itemgetter(2)
+
+
+def read(text: str) -> Reading:
+    """`redact` and `analyse` in one; any string is legal."""
+    if not redaction.is_plain(text):
+        redacted = redact(text)
+        return Reading(redacted.text, redacted.counts, analyse(redacted.text))
+    found = list(map(_STRETCHES.__getitem__, text.split()))
+    suspicions = reduce(or_, map(_SUSPICION, found), 0)
+    if redaction.arouses(suspicions):
+        redacted = redact(text, suspicions)
+        if redacted.counts:
+            return Reading(redacted.text, redacted.counts, analyse(redacted.text))
+    counts = Counter(chain.from_iterable(map(_LEXEMES, found)))
+    whole = lexical.analysis_of(counts, sum(map(_WORDS, found)))
+    return Reading(text, {}, whole or analyse(text))
