@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, Protocol
 from agents_memory.clock import Clock, SystemClock
 from agents_memory.domain.errors import DatabaseUnavailable, MemoryFault
 from agents_memory.domain.text import truncate
-from agents_memory.embedding.opening import check_choice, open_choice
-from agents_memory.embedding.protocol import Embedder
 from agents_memory.observe import Action, get_logger
 from agents_memory.services.brief import Reader, how_to_use
 from agents_memory.services.opening import open_pool
 from agents_memory.settings import Settings
 from agents_memory.storage.connections import Database
-from agents_memory.storage.spool.store import spool_of
+from agents_memory.storage.spool.folder import anything_waits
 from agents_memory.storage.users import ensure_user
 from hot.answers import Here
 from hot.services import Services
 from hot.session import Session, working_directory
 
 if TYPE_CHECKING:
+    from agents_memory.embedding.protocol import Embedder
     from hot.saving import Saving
 
 # The daemon and the capturer, run beside the embedded database as long as there are clients.
@@ -59,7 +58,7 @@ class App:
         session: Session,
         *,
         clock: Clock,
-        open_embedder: Callable[[], Embedder | None],
+        open_embedder: "Callable[[], Embedder | None]",
         open_pool: Callable[[], Awaitable[Pool]],
     ) -> None:
         self.settings = settings
@@ -169,7 +168,7 @@ class App:
             raise
         self._services = Services(self.settings, self.clock, database, user_id, self._open_embedder)
         log.info(Action.DATABASE_READY, database=self.settings.describe_database())
-        if spool_of(self.settings).has_any():
+        if anything_waits(self.settings):
             # Of a process that is gone; what waits here goes into the pool meanwhile.
             _ = self.saving
         return self._services
@@ -180,12 +179,16 @@ def compose(settings: Settings) -> App:
 
     Raises ConfigurationError for an embedder that cannot be meant.
     """
-    check_choice(settings)
+    if settings.names_embedders:
+        # Here, because few name one, and it takes a hundredth of a start to know them all.
+        from agents_memory.embedding.opening import check_choice
+
+        check_choice(settings)
     return App(
         settings,
         Session.begin(settings, working_directory()),
         clock=SystemClock(),
-        open_embedder=partial(open_choice, settings),
+        open_embedder=partial(_open_embedder, settings),
         open_pool=partial(
             open_pool,
             settings,
@@ -194,3 +197,10 @@ def compose(settings: Settings) -> App:
             services=LOCAL_SERVICES if settings.starts_local_services else (),
         ),
     )
+
+
+def _open_embedder(settings: Settings) -> "Embedder":
+    # With the first search, not with the start.
+    from agents_memory.embedding.opening import open_choice
+
+    return open_choice(settings)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from mcp.types import (
     INVALID_REQUEST,
@@ -12,18 +12,17 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
+# Both are compiled by the first line that needs them, which few clients ever send.
 # One escape at a time, so that a backslash that is itself escaped starts none.
-_ESCAPE = re.compile(
+_ESCAPE = (
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     r"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})"
-    r"|.)",
-    re.DOTALL,
+    r"|.)"
 )
-_ID = re.compile(r'"id"\s*:\s*(?:(-?[0-9]{1,18})(?=\s*[,}])|"([^"\\\x00-\x1f]{1,200})")')
+_ID = r'"id"\s*:\s*(?:(-?[0-9]{1,18})(?=\s*[,}])|"([^"\\\x00-\x1f]{1,200})")'
 
 
-@dataclass(frozen=True, slots=True)
-class Malformed:
+class Malformed(NamedTuple):
     """A line that is no message; `id` is that of the request it was meant to be, if it shows."""
 
     code: int
@@ -64,13 +63,13 @@ def batch_ids(line: str) -> list[int | str]:
 
 def mend(line: str) -> str:
     r"""The line with every `\ud800`…`\udfff` that is no half of a pair replaced by `\ufffd`."""
-    return _ESCAPE.sub(lambda m: r"\ufffd" if m["lone"] else m[0], line)
+    return re.sub(_ESCAPE, lambda m: r"\ufffd" if m["lone"] else m[0], line, flags=re.DOTALL)
 
 
 def find_id(line: str) -> int | str | None:
     """The one id in a line that does not parse; None when there is none, or more than one."""
     # Inside a string the quotes would be escaped, so only real keys are found.
-    found = {(number, text) for number, text in _ID.findall(line)}
+    found = {(number, text) for number, text in re.findall(_ID, line)}
     if len(found) != 1:
         return None
     number, text = found.pop()

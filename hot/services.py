@@ -6,13 +6,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agents_memory.clock import Clock
-from agents_memory.embedding.protocol import Embedder
 from agents_memory.services.brief import Briefing
 from agents_memory.settings import Settings
 from agents_memory.storage.connections import Database
 from agents_memory.storage.notify import Hints
 
 if TYPE_CHECKING:
+    from agents_memory.embedding.protocol import Embedder
     from agents_memory.services.citing import Citing
     from agents_memory.services.coverage import Coverage
     from agents_memory.services.digesting import Digesting
@@ -48,7 +48,7 @@ class Services:
         clock: Clock,
         database: Database,
         user_id: int,
-        open_embedder: Callable[[], Embedder | None],
+        open_embedder: "Callable[[], Embedder | None]",
     ) -> None:
         self.user_id = user_id
         self.briefing = Briefing(
@@ -218,7 +218,7 @@ class Services:
         return Coverage(self._database, self._clock)
 
     @cached_property
-    def _embedder(self) -> Embedder | None:
+    def _embedder(self) -> "Embedder | None":
         embedder = self._open_embedder()
         if embedder is not None:
             self._begun.push_async_callback(embedder.close)

@@ -4,7 +4,6 @@ A tool here is a coroutine that returns an answer (a pydantic model) or a `Refus
 its structured content are made from the same answer.
 """
 
-import difflib
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cached_property
@@ -211,8 +210,11 @@ async def serve(server: MCPServer[Any], requests: Requests, answers: Answers) ->
 
 
 def _unknown(name: str, known: Iterable[str]) -> str:
+    # With the first call that needs it, not with the start.
+    from difflib import get_close_matches
+
     shown = _short(name)
-    close = difflib.get_close_matches(name[:60], list(known), 1)
+    close = get_close_matches(name[:60], list(known), 1)
     hint = f"did you mean {close[0]}?" if close else f"it takes {', '.join(known) or 'none'}"
     return f"unknown argument {shown!r}; {hint}"
 

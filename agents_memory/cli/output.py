@@ -112,6 +112,8 @@ def _jsonable(value: object) -> object:
             return {str(_jsonable(key)): _jsonable(item) for key, item in value.items()}
         case set() | frozenset():
             return sorted((_jsonable(item) for item in value), key=str)
+        case tuple() if hasattr(value, "_asdict"):
+            return _jsonable(value._asdict())
         case list() | tuple():
             return [_jsonable(item) for item in value]
         case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):

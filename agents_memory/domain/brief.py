@@ -1,7 +1,7 @@
 """The brief: what a new session is told, packed into the characters a client lets through."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from agents_memory.domain.text import truncate
 
@@ -9,8 +9,7 @@ from agents_memory.domain.text import truncate
 MIN_LINE_CHARS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """A heading and its lines, the most important first; an empty section is not shown."""
 
     heading: str

@@ -1,8 +1,8 @@
 """Date ranges as an agent writes them."""
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import NamedTuple
 
 from agents_memory.domain.errors import Code, Refusal
 
@@ -31,8 +31,7 @@ _MOMENT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DateRange:
+class DateRange(NamedTuple):
     """Moments from `start` (included) to `end` (not included), in UTC; None leaves an end open."""
 
     start: datetime | None

@@ -1,11 +1,10 @@
 """What a search may look at."""
 
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(NamedTuple):
     """Conditions that all hold; None asks for nothing.
 
     `projects` are ids of project tags (aliases resolved), `since` is inclusive and `until`

@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from agents_memory.domain.messages import Trust
 from agents_memory.domain.text import content_key
@@ -52,8 +53,7 @@ class MemoryState:
     scope: str
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryView:
+class MemoryView(NamedTuple):
     """A memory as it is shown to whoever asks."""
 
     id: int

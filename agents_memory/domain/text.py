@@ -2,8 +2,8 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from hashlib import blake2b
+from typing import NamedTuple
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 """Largest message that is stored, in bytes of UTF-8 (16 MiB)."""
@@ -44,8 +44,7 @@ _OPENING = re.compile(rf"\A(?:[\s{re.escape(_QUOTES)}¡…]|[-*•–—]\s)+")
 _CLOSING = _QUOTES + " .,;:!…。、，；：！۔।"
 
 
-@dataclass(frozen=True, slots=True)
-class Repaired:
+class Repaired(NamedTuple):
     """Storable text, and what had to be changed: `nul`, `surrogate_pair`, `lone_surrogate`."""
 
     text: str

@@ -1,8 +1,8 @@
 """The brief at the start of a session: who the user is, what is open, what was said last."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
+from typing import NamedTuple
 
 from agents_memory.clock import Clock
 from agents_memory.domain.brief import Section, compose, one_line
@@ -56,8 +56,7 @@ def how_to_use(toolsets: Sequence[str] = ("core",)) -> str:
     return "\n".join([_HEAD, *lines, _FOOT])
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(NamedTuple):
     """Who starts a session, and where."""
 
     user_id: int
@@ -65,8 +64,7 @@ class Reader:
     device: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Brief:
+class Brief(NamedTuple):
     """The text to inject (fenced as data) and how many items of each sort it was made of.
 
     `shown` holds the versions of the memories, and of whole documents of the persona, that can be
@@ -78,16 +76,14 @@ class Brief:
     shown: dict[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Material:
+class _Material(NamedTuple):
+    """What every text is made of."""
+
     core: str
     sub: str
     persona: list[Profile]
     pinned: list[str]
     promises: list[MemoryView]
-    projects: list[ActiveProject]
-    here: list[MessageView]
-    elsewhere: list[MessageView]
     versions: dict[int, int]
 
 
@@ -114,14 +110,19 @@ class Briefing:
 
         Raises DatabaseUnavailable; `how_to_use` is the text without a pool.
         """
-        material = await self._load(reader, days=1)
+
+        async def load(connection: Connection) -> tuple[_Material, list[ActiveProject]]:
+            material = await _load(connection, reader.user_id)
+            return material, await self._active(connection, reader.user_id)
+
+        material, projects = await self._database.run(load)
         room = max_chars - len(self._how_to_use) - len(fence("", "brief")) - 2
         body = compose(
             [
                 Section("About the user", _paragraphs(material.core)),
                 Section("Pinned", tuple(material.pinned)),
                 Section("Open promises", self._promises(material.promises)),
-                Section("Active projects", self._projects(material.projects)),
+                Section("Active projects", self._projects(projects)),
             ],
             max(room, 0),
         )
@@ -131,8 +132,19 @@ class Briefing:
 
     async def startup(self, reader: Reader, *, days: int, same_platform: bool = True) -> Brief:
         """The fuller brief of `memory_startup`, at most 8,000 characters, over the last `days`."""
-        material = await self._load(reader, days=days)
-        here, elsewhere = material.here, material.elsewhere
+        since = self._clock.now() - timedelta(days=days)
+
+        async def load(
+            connection: Connection,
+        ) -> tuple[_Material, list[ActiveProject], list[MessageView], list[MessageView]]:
+            return (
+                await _load(connection, reader.user_id),
+                await self._active(connection, reader.user_id),
+                await _recent(connection, reader, since, here=True, limit=RECENT_HERE),
+                await _recent(connection, reader, since, here=False, limit=RECENT_ELSEWHERE),
+            )
+
+        material, projects, here, elsewhere = await self._database.run(load)
         if not same_platform:
             here, elsewhere = [], sorted([*here, *elsewhere], key=_said, reverse=True)
         limit = min(STARTUP_MAX_CHARS, int(self._token_limit * BRIEF_CHARS_PER_TOKEN))
@@ -142,7 +154,7 @@ class Briefing:
             Section("Pinned", tuple(material.pinned)),
             Section("Open promises", self._promises(material.promises)),
             Section("Current work", _paragraphs(material.sub)),
-            Section("Active projects", self._projects(material.projects)),
+            Section("Active projects", self._projects(projects)),
             Section(
                 f"Recently on {reader.platform}, this device", self._turns(here, RECENT_HERE_CHARS)
             ),
@@ -152,7 +164,7 @@ class Briefing:
         counts = {
             "pinned": len(material.pinned),
             "promises": len(material.promises),
-            "projects": len(material.projects),
+            "projects": len(projects),
             "recent_here": len(here),
             "recent_elsewhere": len(elsewhere),
         }
@@ -161,7 +173,7 @@ class Briefing:
 
     async def wake(self, reader: Reader) -> Brief:
         """What holds in any conversation: pins, open promises, persona and profile."""
-        material = await self._load(reader, days=1)
+        material = await self._database.run(lambda c: _load(c, reader.user_id))
         limit = min(STARTUP_MAX_CHARS, int(self._token_limit * BRIEF_CHARS_PER_TOKEN))
         # Many pins leave room for the persona.
         persona = compose(_persona(material, limit), limit // 3)
@@ -185,49 +197,9 @@ class Briefing:
         nothing = "Nothing is pinned, promised or known yet. Keep what matters with remember."
         return Brief(fence(body or nothing, "brief"), counts, _shown(material, body, limit))
 
-    async def _load(self, reader: Reader, *, days: int) -> _Material:
-        now = self._clock.now()
-
-        async def recent(connection: Connection, *, here: bool, limit: int) -> list[MessageView]:
-            ids = await messages.list_for_brief(
-                connection,
-                user_id=reader.user_id,
-                since=now - timedelta(days=days),
-                platform=reader.platform,
-                device=reader.device,
-                here=here,
-                limit=limit,
-            )
-            return await messages.list_messages(connection, ids, reader.user_id)
-
-        async def load(connection: Connection) -> _Material:
-            user_id = reader.user_id
-            documents = await profiles.list_profiles(connection, user_id)
-            pinned_ids = await memories.list_pinned(connection, user_id, MAX_PINNED)
-            promise_ids = await memories.list_open_promises(connection, user_id, MAX_PROMISES)
-            pinned = await memories.list_memories(connection, pinned_ids, user_id, grounded=True)
-            pinned_messages = await messages.list_messages(
-                connection, await messages.list_pinned(connection, user_id, MAX_PINNED), user_id
-            )
-            promises = await memories.list_memories(connection, promise_ids, user_id, grounded=True)
-            return _Material(
-                core=documents["core"].content if "core" in documents else "",
-                sub=documents["sub"].content if "sub" in documents else "",
-                persona=[documents[kind] for kind in KINDS if _may_be_told(documents.get(kind))],
-                pinned=[
-                    *(f"- [{m.id}] {one_line(m.content, 300)}" for m in pinned),
-                    *(f"- [{m.id}] {one_line(m.text, 300)}" for m in pinned_messages),
-                ],
-                promises=promises,
-                projects=await messages.list_active_projects(
-                    connection, user_id, now - PROJECT_WINDOW, MAX_PROJECTS
-                ),
-                here=await recent(connection, here=True, limit=RECENT_HERE),
-                elsewhere=await recent(connection, here=False, limit=RECENT_ELSEWHERE),
-                versions={m.id: m.version for m in [*pinned, *promises]},
-            )
-
-        return await self._database.run(load)
+    async def _active(self, connection: Connection, user_id: int) -> list[ActiveProject]:
+        since = self._clock.now() - PROJECT_WINDOW
+        return await messages.list_active_projects(connection, user_id, since, MAX_PROJECTS)
 
     def _day(self, moment: datetime) -> str:
         return moment.astimezone(self._zone).strftime("%Y-%m-%d")
@@ -250,6 +222,43 @@ class Briefing:
             f"{one_line(m.text, max_chars)}"
             for m in turns
         )
+
+
+async def _load(connection: Connection, user_id: int) -> _Material:
+    documents = await profiles.list_profiles(connection, user_id)
+    pinned_ids = await memories.list_pinned(connection, user_id, MAX_PINNED)
+    promise_ids = await memories.list_open_promises(connection, user_id, MAX_PROMISES)
+    pinned = await memories.list_memories(connection, pinned_ids, user_id, grounded=True)
+    pinned_messages = await messages.list_messages(
+        connection, await messages.list_pinned(connection, user_id, MAX_PINNED), user_id
+    )
+    promises = await memories.list_memories(connection, promise_ids, user_id, grounded=True)
+    return _Material(
+        core=documents["core"].content if "core" in documents else "",
+        sub=documents["sub"].content if "sub" in documents else "",
+        persona=[documents[kind] for kind in KINDS if _may_be_told(documents.get(kind))],
+        pinned=[
+            *(f"- [{m.id}] {one_line(m.content, 300)}" for m in pinned),
+            *(f"- [{m.id}] {one_line(m.text, 300)}" for m in pinned_messages),
+        ],
+        promises=promises,
+        versions={m.id: m.version for m in [*pinned, *promises]},
+    )
+
+
+async def _recent(
+    connection: Connection, reader: Reader, since: datetime, *, here: bool, limit: int
+) -> list[MessageView]:
+    ids = await messages.list_for_brief(
+        connection,
+        user_id=reader.user_id,
+        since=since,
+        platform=reader.platform,
+        device=reader.device,
+        here=here,
+        limit=limit,
+    )
+    return await messages.list_messages(connection, ids, reader.user_id)
 
 
 def _messages(number: int) -> str:

@@ -3,8 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from agents_memory.domain.errors import (
     ConfigurationError,
@@ -12,8 +11,6 @@ from agents_memory.domain.errors import (
     MemoryFault,
     SchemaMismatch,
 )
-from agents_memory.embedding.opening import profiles_of
-from agents_memory.embedding.profiles import Profile
 from agents_memory.observe import Action, get_logger
 from agents_memory.settings import Settings
 from agents_memory.settings.inherited import inherited_environment
@@ -23,6 +20,7 @@ from agents_memory.storage.embedded.endpoint import COLD, HOT, OWNER
 from agents_memory.storage.faults import lacks_right
 
 if TYPE_CHECKING:
+    from agents_memory.embedding.profiles import Profile
     from agents_memory.storage.embedded.attach import Attachment
 
 Role = Literal["hot", "cold", "owner"]
@@ -38,8 +36,7 @@ ENSURE_EVERY_S = 30.0
 log = get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedPool:
+class OpenedPool(NamedTuple):
     """A pool that can be used now; close it to let go of an embedded server."""
 
     database: Database
@@ -108,10 +105,10 @@ async def open_pool(
         await opened.close()
         raise
     watch = asyncio.create_task(_keep(attachment), name="keep")
-    return replace(opened, watch=watch, applied=applied)
+    return opened._replace(watch=watch, applied=applied)
 
 
-async def prepare(owner: Database, profile: Profile, *, hot: str, cold: str) -> tuple[str, ...]:
+async def prepare(owner: Database, profile: "Profile", *, hot: str, cold: str) -> tuple[str, ...]:
     """Brings a pool to this version for this embedding model; the names of applied steps."""
     steps = await migrate.prepare(owner, profile=profile.id, dims=profile.dims, hot=hot, cold=cold)
     return tuple(f"{step.version:04d}_{step.name}" for step in steps)
@@ -135,12 +132,12 @@ def owning(settings: Settings) -> Iterator[None]:
         ) from fault.__cause__
 
 
-async def prepare_pool(settings: Settings, profile: Profile | None = None) -> tuple[str, ...]:
+async def prepare_pool(settings: Settings, profile: "Profile | None" = None) -> tuple[str, ...]:
     """The same for the pool the settings name, and for their EMBEDDING_MODEL if no other is given.
 
     Who owns the pool must be able to sign in from here.
     """
-    profile = profiles_of(settings)[0] if profile is None else profile
+    profile = _profile_of(settings) if profile is None else profile
     if settings.embedded:
         opened = await open_pool(settings, "owner", application="mcp-agents-memory migrate")
         try:
@@ -152,7 +149,7 @@ async def prepare_pool(settings: Settings, profile: Profile | None = None) -> tu
         return await _prepare_external(settings, profile)
 
 
-async def _prepare_external(settings: Settings, profile: Profile) -> tuple[str, ...]:
+async def _prepare_external(settings: Settings, profile: "Profile") -> tuple[str, ...]:
     owner = external_database(settings, "owner", "mcp-agents-memory migrate")
     try:
         roles = {}
@@ -177,13 +174,19 @@ async def _bring_up(
     except SchemaMismatch:
         owner = _database(settings, attachment.dsn(OWNER), "mcp-agents-memory migrate", attachment)
         try:
-            profile = profiles_of(settings)[0]
-            applied = await prepare(owner, profile, hot=HOT, cold=COLD)
+            applied = await prepare(owner, _profile_of(settings), hot=HOT, cold=COLD)
             await owner.run(migrate.compatibility)
             return applied
         finally:
             await owner.close()
     return ()
+
+
+def _profile_of(settings: Settings) -> "Profile":
+    # Here, because most who come find a pool that is ready.
+    from agents_memory.embedding.opening import profiles_of
+
+    return profiles_of(settings)[0]
 
 
 async def _checked(opened: OpenedPool, role: Role) -> OpenedPool:

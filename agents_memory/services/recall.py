@@ -141,7 +141,7 @@ class Recall:
                 "no project of this name is known (yet: a new one is within seconds of its first "
                 "message); leave out the project (p_tag, --project) to see which are"
             )
-        return replace(request, filters=replace(request.filters, projects=found)), None
+        return replace(request, filters=request.filters._replace(projects=found)), None
 
     async def _unasked(self, request: RecallRequest) -> RecallAnswer:
         leaning, unread = await self._mood(request, await self._chosen() if request.mood else None)

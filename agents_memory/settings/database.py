@@ -29,7 +29,7 @@ from agents_memory.settings.values import (
 from agents_memory.settings.variables import Group, setting
 
 
-# The parts of Settings have no methods of a dataclass: it makes them once, for all fields.
+# Without the methods of a dataclass, as all of Settings: `Settings.__init__` says why.
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False, eq=False)
 class DatabaseSettings:
     """The part of Settings that decides where memories go; `home` is where it was read."""

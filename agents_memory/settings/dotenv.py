@@ -3,16 +3,15 @@
 import os
 import re
 import stat
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from agents_memory.domain.errors import ConfigurationError
 
 LARGEST_FILE = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One assignment: its name, value and line number (from 1)."""
 
     name: str

@@ -17,6 +17,8 @@ from agents_memory.settings.values import (
 )
 from agents_memory.settings.variables import Group, setting
 
+USUAL = "local"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False, eq=False)
 class EmbeddingSettings(DatabaseSettings):
@@ -28,7 +30,7 @@ class EmbeddingSettings(DatabaseSettings):
         "The model: local, openai:text-embedding-3-large, http:MODEL or gguf:MODEL "
         "(docs/embedding.md)",
         text(200),
-        default="local",
+        default=USUAL,
     )
     embedding_model_next: str | None = setting(
         "EMBEDDING_MODEL_NEXT",
@@ -83,3 +85,8 @@ class EmbeddingSettings(DatabaseSettings):
         whole(1, 64),
         default="1",
     )
+
+    @property
+    def names_embedders(self) -> bool:
+        """Whether a model is named beside or in place of the usual one, which is always right."""
+        return self.embedding_model != USUAL or self.embedding_model_next is not None

@@ -1,11 +1,10 @@
 """Reading settings: environment over file, unknown and misspelt names refused, all at once."""
 
-import difflib
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from agents_memory.domain.errors import ConfigurationError
 from agents_memory.settings import dotenv
@@ -45,8 +44,7 @@ SUGGESTED = 0.7
 _PLACEHOLDER = re.compile(r"\$\{.*\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(NamedTuple):
     """A value as it was written, and where."""
 
     value: str
@@ -199,12 +197,13 @@ def _unknown_in_environment(
         and variable.group not in (Group.ACCEPTED, Group.LOGGING)
     }
     misnomers = {wrong: name for name, variable in unset.items() for wrong in variable.misnomers}
+    letters = {name: frozenset(name) for name in unset}
     for name in environ:
         if name in known or name in FOREIGN:
             continue
         if name.startswith(PREFIXES):
             suggestion = _suggestion(name, known) or "remove it"
-        elif name in misnomers or _misspelt(name.upper(), unset):
+        elif name in misnomers or _misspelt(name.upper(), letters):
             suggestion = _suggestion(name, unset)
         else:
             continue
@@ -215,16 +214,33 @@ def _unknown_in_environment(
         )
 
 
-def _misspelt(name: str, unset: Iterable[str]) -> bool:
+def _misspelt(name: str, unset: Mapping[str, Set[str]]) -> bool:
+    """Whether a name is like one of those that are not set, which are given with their letters."""
     likeness = MISSPELT_SHORT if name.startswith("DB_") else MISSPELT
-    return bool(difflib.get_close_matches(name, list(unset), 1, likeness))
+    letters, size = set(name), len(name)
+    # What two names so alike may differ by, be it in length or in letters that only one has.
+    most = math.ceil(2 * size * (1 / likeness - 1))
+    near = [
+        other
+        for other, theirs in unset.items()
+        if abs(size - len(other)) <= most and len(letters ^ theirs) <= most
+    ]
+    return bool(near) and bool(_closest(name, near, likeness))
+
+
+def _closest(name: str, names: Iterable[str], likeness: float) -> list[str]:
+    """The one of `names` that is most like `name`, if any is like it."""
+    # Here, as few environments hold a name that is at all like one of ours.
+    from difflib import get_close_matches
+
+    return get_close_matches(name, list(names), 1, likeness)
 
 
 def _suggestion(name: str, known: Mapping[str, Variable]) -> str:
     for variable in known.values():
         if name.upper() in variable.misnomers:
             return f"write {variable.name}"
-    close = difflib.get_close_matches(name.upper(), known, 1, SUGGESTED)
+    close = _closest(name.upper(), known, SUGGESTED)
     return f"did you mean {close[0]}?" if close else ""
 
 

@@ -4,9 +4,9 @@ import getpass
 import platform
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from pathlib import Path
+from typing import NamedTuple
 
 from agents_memory.domain.errors import ConfigurationError
 from agents_memory.settings.values import Wrong, zone
@@ -14,8 +14,7 @@ from agents_memory.settings.values import Wrong, zone
 APPLICATION = "mcp-agents-memory"
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """The environment and the home folder that settings are read in."""
 
     environ: Mapping[str, str]

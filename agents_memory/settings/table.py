@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
+from typing import Any
 
 from agents_memory.domain.errors import ConfigurationError
 from agents_memory.settings.buzz import BuzzSettings
@@ -29,7 +30,7 @@ from agents_memory.settings.variables import ACCEPTED, Group, Variable, setting
 TOOLSETS = ("core", "mind", "patch", "tags")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False, eq=False)
 class Settings(BuzzSettings):
     """Everything that can be set, read once; `dataclasses.replace` makes a changed copy.
 
@@ -225,7 +226,12 @@ class Settings(BuzzSettings):
         unset="colours on a terminal",
     )
 
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
+
+    def __init__(self, **values: Any) -> None:
+        # Takes all fields. What a dataclass makes for so many costs a start three milliseconds.
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     @classmethod
     def load(
@@ -238,7 +244,7 @@ class Settings(BuzzSettings):
         """
         here = surroundings(os.environ if environ is None else environ, home)
         values, notes = read(VARIABLES, here)
-        settings = cls(**values, home=here.home)
+        settings = cls(**values, home=here.home, notes=())
         contradictions = list(settings.contradictions())
         if contradictions:
             raise ConfigurationError("\n".join(contradictions))
@@ -260,7 +266,7 @@ class Settings(BuzzSettings):
 
 VARIABLES: tuple[Variable, ...] = (
     *(
-        dataclasses.replace(field.metadata["variable"], field=field.name)
+        field.metadata["variable"]._replace(field=field.name)
         for field in dataclasses.fields(Settings)
         if "variable" in field.metadata
     ),

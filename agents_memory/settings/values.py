@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -52,8 +51,7 @@ class Wrong(ValueError):
     """A value is not of its kind; the text, if any, says in what way, and never shows the value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """What a value must be and how it is read (`read` may raise Wrong).
 
     `expects` is a noun phrase for errors, `bounds` the short form for `.env.example`.

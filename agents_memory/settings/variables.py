@@ -2,9 +2,8 @@
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from agents_memory.settings.surroundings import Surroundings
 from agents_memory.settings.values import Kind, text
@@ -53,8 +52,7 @@ class Group(Enum):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(NamedTuple):
     """One variable of the environment.
 
     `default` is written as it would be in the file (None: there is none); `computed` finds a
@@ -82,11 +80,7 @@ class Variable:
 
 def setting(name: str, group: Group, about: str, kind: Kind, **details: Any) -> Any:
     """A field of Settings that variable `name` sets; `details` are the rest of `Variable`."""
-    variable = Variable(name, group, about, kind, **details)
-    if variable.computed is not None:
-        return dataclasses.field(metadata={"variable": variable})
-    default = None if variable.default is None else kind.read(variable.default)
-    return dataclasses.field(default=default, metadata={"variable": variable})
+    return dataclasses.field(metadata={"variable": Variable(name, group, about, kind, **details)})
 
 
 # A name whose wrong value has no effect needs no check.

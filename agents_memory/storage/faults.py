@@ -7,7 +7,7 @@ import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import asyncpg
 
@@ -27,8 +27,7 @@ CONNECTION_LOST: tuple[type[BaseException], ...] = (
 FROM_DRIVER: tuple[type[BaseException], ...] = (*CONNECTION_LOST, asyncpg.PostgresError)
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """Why the database cannot serve us, and the one thing to do about it.
 
     `fix` names the variable that leads to the database as `{setting}`. `passing`: it may be over

@@ -1,8 +1,7 @@
 """Memories: the current state, and its immutable versions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import asyncpg
 
@@ -166,8 +165,7 @@ async def list_open_promises(connection: Connection, user_id: int, limit: int) -
     return [row["id"] for row in await connection.fetch(sql, user_id, limit)]
 
 
-@dataclass(frozen=True, slots=True)
-class PassMemory:
+class PassMemory(NamedTuple):
     """What a pass needs of a memory."""
 
     id: int

@@ -1,9 +1,8 @@
 """Messages and their state."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from agents_memory.domain.filters import Filters
@@ -15,8 +14,7 @@ from agents_memory.storage.plans import planned_for_values
 SQL = queries.load("messages")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """The acknowledgement of an insert; `added` is false when the turn was there before.
 
     `identical` is false when what was there has another role, other words or another time.
@@ -29,8 +27,7 @@ class Row:
     identical: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class MessageView:
+class MessageView(NamedTuple):
     """A message with its current state, as it is shown to whoever asks.
 
     `told_for`: it was stored as the evidence of this memory, and is no turn of a conversation.
@@ -58,8 +55,7 @@ class MessageView:
     told_for: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PassItem:
+class PassItem(NamedTuple):
     """What a pass needs of a message."""
 
     id: int
@@ -71,8 +67,7 @@ class PassItem:
     screening: Screening
 
 
-@dataclass(frozen=True, slots=True)
-class NewMessage:
+class NewMessage(NamedTuple):
     """A message as it is written, with the terms it is found by."""
 
     intake_id: UUID
@@ -242,8 +237,7 @@ async def settle_tags(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(NamedTuple):
     """Who settled a stage for a message; `detail` holds numbers and labels, no content."""
 
     message_id: int
@@ -271,8 +265,7 @@ async def count_messages(connection: Connection) -> int:
     return int(await connection.fetchval(SQL["count_messages"].sql))
 
 
-@dataclass(frozen=True, slots=True)
-class ActiveProject:
+class ActiveProject(NamedTuple):
     """A project that was talked about lately."""
 
     name: str

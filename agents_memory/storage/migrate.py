@@ -8,8 +8,9 @@ import hashlib
 import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import NamedTuple
 
 import asyncpg
 
@@ -31,8 +32,7 @@ _THERE_ALREADY = (
 _STEP = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.sql\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One migration file."""
 
     version: int
@@ -44,8 +44,7 @@ class Step:
         return hashlib.sha256(self.sql.encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Compatibility:
+class Compatibility(NamedTuple):
     """How the schema of the pool stands to this program; `latest` is what the program brings."""
 
     version: int
@@ -55,13 +54,23 @@ class Compatibility:
 
 def steps() -> tuple[Step, ...]:
     """All migration steps in order."""
-    folder = resources.files("agents_memory.storage").joinpath("sql/migrations")
-    found = []
-    for file in folder.iterdir():
-        if match := _STEP.match(file.name):
-            text = file.read_text(encoding="utf-8")
-            found.append(Step(int(match["version"]), match["name"], text))
+    found = [
+        Step(int(name["version"]), name["name"], file.read_text(encoding="utf-8"))
+        for name, file in _files()
+    ]
     return tuple(sorted(found, key=lambda step: step.version))
+
+
+def latest_version() -> int:
+    """The version of the last step; reads none of them."""
+    return max(int(name["version"]) for name, _ in _files())
+
+
+def _files() -> Iterator[tuple[re.Match[str], Traversable]]:
+    folder = resources.files("agents_memory.storage").joinpath("sql/migrations")
+    for file in folder.iterdir():
+        if name := _STEP.match(file.name):
+            yield name, file
 
 
 async def migrate(owner: Database) -> tuple[Step, ...]:
@@ -209,7 +218,7 @@ async def compatibility(connection: Connection) -> Compatibility:
     Raises SchemaMismatch when there is no schema yet, it is behind this program, or it asks for a
     newer program. A newer schema that still admits this program is fine.
     """
-    latest = steps()[-1].version
+    latest = latest_version()
     if await connection.fetchval(SQL["find_migrations"].sql) is None:
         raise SchemaMismatch(
             "the pool is empty, or this role has no right to see it; run `mcp-agents-memory "

@@ -1,7 +1,7 @@
 """The documents about a user, to read; they are changed through patches."""
 
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from agents_memory.domain.messages import Trust
 from agents_memory.domain.persona import document_trust
@@ -11,8 +11,7 @@ from agents_memory.storage.connections import Connection
 SQL = queries.load("profiles")
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(NamedTuple):
     """A document about a user; `held`: a message that it rests on was quarantined since, or made
     private.
     """
@@ -34,8 +33,7 @@ class Profile:
         return self.held and self.trust is not Trust.OWNER
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileVersion:
+class ProfileVersion(NamedTuple):
     """One version of a document, the patch that made it, and the messages it rests on."""
 
     version: int

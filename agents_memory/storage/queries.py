@@ -7,10 +7,10 @@ may include those before it.
 """
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
+from typing import NamedTuple
 
 from agents_memory.domain.errors import ConfigurationError
 
@@ -21,8 +21,7 @@ FRAGMENTS = "filters"
 _IDENTIFIER = re.compile(r'(?:[a-z_][a-z0-9_]{0,62}|"(?:[^"\x00]|"")+")\Z')
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """One named statement; `sql` is what is sent, comment line included."""
 
     name: str

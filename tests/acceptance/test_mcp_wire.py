@@ -20,7 +20,7 @@ OPENING, *_, CLOSING = fence("", "recall").splitlines()
 PLANTED = """
 import os, subprocess, sys, threading
 import hot.session
-from hot.__main__ import main
+from hot.process import main
 
 heard = hot.session.platform_name
 

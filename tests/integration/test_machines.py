@@ -29,7 +29,7 @@ from datetime import timedelta
 from agents_memory.clock import SystemClock
 right, off = SystemClock.now, timedelta(hours=float(sys.argv[1]))
 SystemClock.now = lambda clock: right(clock) + off
-from hot.__main__ import main
+from hot.process import main
 main()
 """
 

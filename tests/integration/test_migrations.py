@@ -19,6 +19,7 @@ async def test_a_second_migration_applies_nothing(empty_pool: Pool) -> None:
         step.version for step in migrate.steps()
     ]
     assert await migrate.migrate(owner) == ()
+    assert (await owner.run(migrate.compatibility)).version == migrate.steps()[-1].version
     await owner.close()
 
 

@@ -1,6 +1,5 @@
 """What its owner keeps to himself is shown to no agent, and found by himself."""
 
-from dataclasses import replace
 from datetime import UTC
 from typing import Any
 
@@ -48,7 +47,7 @@ async def _mark(
 
 async def _found(use: Services, words: str | None, **filters: object) -> list[int]:
     recall = use.recall()
-    asked = replace(Filters(use.user_id), **filters)  # type: ignore[arg-type]
+    asked = Filters(use.user_id, **filters)  # type: ignore[arg-type]
     answer = await recall.search(RecallRequest(words, asked, limit=20))
     await recall.close()
     return [item.id for item in answer.items]

@@ -1,6 +1,5 @@
 """Recall: any query, both arms, and a word on how it was done."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -25,7 +24,7 @@ from tests.integration.cold_daemons import FakeEmbedder, drain
 async def _search(
     use: Services, query: str | None, *, embedder: Any = None, **options: Any
 ) -> RecallAnswer:
-    filters = replace(Filters(use.user_id), **options.pop("filters", {}))
+    filters = Filters(use.user_id, **options.pop("filters", {}))
     recall = use.recall(embedder=embedder)
     answer = await recall.search(RecallRequest(query, filters, **options))
     await recall.close()

@@ -1,6 +1,5 @@
 """The vector index: built by the daemon, never trusted blindly, never returning too few."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -97,9 +96,9 @@ async def test_a_filtered_search_finds_as_many_as_the_exact_scan(
     everything = Filters(use.user_id)
     wanted = [
         everything,
-        replace(everything, platform="codex"),
-        replace(everything, until=NOON - timedelta(days=9)),
-        replace(everything, platform="codex", role="user", device="laptop"),
+        everything._replace(platform="codex"),
+        everything._replace(until=NOON - timedelta(days=9)),
+        everything._replace(platform="codex", role="user", device="laptop"),
     ]
 
     async def search(filters: Filters) -> dict[int, float]:
@@ -129,7 +128,7 @@ async def test_private_messages_take_no_place_of_others(
 
     async def search(*, private: bool) -> list[int]:
         model = await _model(cold_database)
-        filters = replace(everything, include_private=private)
+        filters = everything._replace(include_private=private)
         found = await cold_database.run(
             lambda connection: vectors.search_messages(connection, model, filters, query, 20)
         )

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 from uuid import UUID
 
 import click
@@ -259,6 +260,11 @@ class Thing:
     when: datetime
 
 
+class Pair(NamedTuple):
+    one: str
+    other: Colour
+
+
 class Model(BaseModel):
     size: int
 
@@ -274,6 +280,7 @@ def test_json_keeps_what_json_has_and_turns_the_rest_into_it(
     when = datetime(2026, 1, 2, tzinfo=UTC)
     value = {
         "thing": Thing("名前 🙂", when),
+        "pair": Pair("a", Colour.RED),
         "model": Model(size=3),
         "ids": (1, UUID(int=1)),
         "set": {"b", "a"},
@@ -286,6 +293,7 @@ def test_json_keeps_what_json_has_and_turns_the_rest_into_it(
     }
     assert emitted(capsys, value) == {
         "thing": {"name": "名前 🙂", "when": "2026-01-02T00:00:00+00:00"},
+        "pair": {"one": "a", "other": "red"},
         "model": {"size": 3},
         "ids": [1, "00000000-0000-0000-0000-000000000001"],
         "set": ["a", "b"],

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -240,6 +241,9 @@ def test_an_unknown_name_in_the_file_is_an_error_with_a_suggestion(
         ("COLD_PATH_INTERVAL", "did you mean COLD_PATH_INTERVAL_SEC?"),
         ("SHORT_TERM_DAY", "did you mean SHORT_TERM_DAYS?"),
         ("MEMORY_DATA", "did you mean MEMORY_DATA_DIR?"),
+        ("DB_HOTS", "did you mean DB_HOST?"),
+        ("db_nme", "did you mean DB_NAME?"),
+        ("EMBEDING_MODELL", "did you mean EMBEDDING_MODEL?"),
     ],
 )
 def test_a_misspelt_name_in_the_environment_is_an_error_with_a_suggestion_and_a_way_out(
@@ -257,7 +261,7 @@ def test_names_of_other_programs_are_none_of_our_business(home: Path) -> None:
     others += " MEMORY_LIMIT MEMORY_FILE_PATH ZAI_API_KEY OPENAI_API_BASE PATH AGENT_MODE"
     others += " OPENAI_API_KEY_2 OPENAI_API_KEYS"
     theirs = dict.fromkeys(others.split(), SECRET)
-    assert load(home, LOGNAME="ada", **theirs) == load(home, LOGNAME="ada")
+    assert asdict(load(home, LOGNAME="ada", **theirs)) == asdict(load(home, LOGNAME="ada"))
 
 
 def test_a_near_miss_beside_the_right_name_belongs_to_somebody_else(home: Path) -> None:
@@ -270,7 +274,8 @@ def test_a_near_miss_beside_the_right_name_belongs_to_somebody_else(home: Path) 
 def test_the_file_can_give_up_a_name_that_a_project_exports(home: Path) -> None:
     """An editor hands us the project's own DATABASE_URL; the owner's file says it isn't ours."""
     usual(home, "AGENTS_MEMORY_IGNORE_ENV=DATABASE_URL,DB_PASS\n")
-    assert load(home, DATABASE_URL="postgresql://app@dev/app", DB_PASS="${X}") == load(home)
+    foreign = load(home, DATABASE_URL="postgresql://app@dev/app", DB_PASS="${X}")
+    assert asdict(foreign) == asdict(load(home))
 
 
 def test_a_wrong_value_says_which_line_of_which_file(home: Path) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from agents_memory.storage.embedded.locks import FileLock
 from agents_memory.storage.spool.frames import Piece, scan
 
-SUFFIX = ".spool"
 ASIDE = ".aside"
 _PART = ".part"
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from uuid import uuid4
@@ -18,11 +17,11 @@ from agents_memory.domain.errors import ConfigurationError, MemoryFault
 from agents_memory.settings import Settings
 from agents_memory.storage.embedded.locks import FileLock
 from agents_memory.storage.embedded.place import find_place, make_base
+from agents_memory.storage.spool.folder import SUFFIX, folder_of, mark_of, pool_of
 from agents_memory.storage.spool.frames import Piece, frame, scan
 from agents_memory.storage.spool.record import Waiting, from_bytes, to_bytes
-from agents_memory.storage.spool.segment import ASIDE, SUFFIX, Segment, sync_folder
+from agents_memory.storage.spool.segment import ASIDE, Segment, sync_folder
 
-FOLDER = "spool"
 ABOUT = "about.json"
 # A file is read as a whole, and begun anew when it has grown to this.
 SEGMENT_BYTES = 4 * 2**20
@@ -85,8 +84,8 @@ class Spool:
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        self._mark = sha256(self.pool.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        self.folder = self.data_dir / FOLDER / self._mark
+        self._mark = mark_of(self.pool)
+        self.folder = folder_of(self.data_dir, self.pool)
         self._writer = f"{os.getpid()}-{uuid4().hex[:12]}"
 
     @property
@@ -257,8 +256,7 @@ class Spool:
 
 def spool_of(settings: Settings) -> Spool:
     """The spool of the pool that the settings name; touches nothing."""
-    pool = f"{settings.describe_database()}, schema {settings.db_schema}"
-    return Spool(settings.data_dir, pool, settings.spool_max_mb * 2**20)
+    return Spool(settings.data_dir, pool_of(settings), settings.spool_max_mb * 2**20)
 
 
 def _about(folder: Path) -> str:

@@ -103,6 +103,13 @@ def test_a_name_that_cannot_be_meant_is_refused_at_the_start(name: str) -> None:
         profiles_of(wrong)
 
 
+def test_what_most_have_needs_no_check() -> None:
+    assert not settings().names_embedders
+    check_choice(settings())
+    assert settings(EMBEDDING_MODEL="hashing").names_embedders
+    assert settings(EMBEDDING_MODEL_NEXT="http:bge-m3").names_embedders
+
+
 def test_what_has_to_be_allowed_is_refused_without_opening_it() -> None:
     with pytest.raises(ConfigurationError, match="ALLOW_HASH_EMBEDDINGS"):
         check_choice(settings(EMBEDDING_MODEL="hashing"))

@@ -11,6 +11,7 @@ from agents_memory.domain.messages import Accepted
 from agents_memory.services.diagnosis import Outcome
 from agents_memory.services.spool_state import check_spool, spool_state
 from agents_memory.settings import Settings
+from agents_memory.storage.spool.folder import anything_waits
 from agents_memory.storage.spool.record import Waiting
 from agents_memory.storage.spool.store import spool_of
 from tests.factories import NOON, draft
@@ -43,11 +44,13 @@ def test_nothing_waits(settings: Settings) -> None:
         "other_pools": [],
     }
     assert check_spool(settings, LATER).outcome is Outcome.OK
+    assert not anything_waits(settings)
     assert not settings.data_dir.exists()
 
 
 def test_what_waits_is_counted_with_its_age_and_is_no_fault(settings: Settings) -> None:
     fill(settings)
+    assert anything_waits(settings)
     state = spool_state(settings, LATER)
     assert (state["queued"], state["oldest_age_s"]) == (1, 5 * 3600.0)
     check = check_spool(settings, LATER)
@@ -66,7 +69,9 @@ def test_what_is_set_aside_fails_until_somebody_looked(settings: Settings) -> No
 def test_what_waits_for_another_pool_is_named(settings: Settings) -> None:
     """A changed address must not strand turns unseen; a password is never part of the name."""
     fill(settings)
-    check = check_spool(replace(settings, db_schema="other"), LATER)
+    other = replace(settings, db_schema="other")
+    assert not anything_waits(other)
+    check = check_spool(other, LATER)
     assert check.outcome is Outcome.FAILED
     assert f"embedded at {settings.data_dir}, schema agents_memory" in check.detail
 
