@@ -10,9 +10,10 @@ from functools import reduce
 from itertools import chain
 from operator import itemgetter, or_
 
-from agents_memory.domain import lexical, redaction
+from agents_memory.domain import lexical
 from agents_memory.domain.lexical import Analysis, analyse
 from agents_memory.domain.redaction import redact
+from agents_memory.domain.redaction.suspicion import arouses, is_plain, suspicion
 
 _KEPT_STRETCHES = 16_384
 _MAX_KEPT_CHARS = 64
@@ -34,7 +35,7 @@ class _Stretches(dict[str, tuple[int, tuple[str, ...], int]]):
     """
 
     def __missing__(self, stretch: str) -> tuple[int, tuple[str, ...], int]:
-        found = (redaction.suspicion(stretch), *lexical.read(stretch))
+        found = (suspicion(stretch), *lexical.read(stretch))
         if len(stretch) <= _MAX_KEPT_CHARS:
             if len(self) >= _KEPT_STRETCHES:
                 self.clear()
@@ -48,12 +49,12 @@ _SUSPICION, _LEXEMES, _WORDS = itemgetter(0), itemgetter(1), itemgetter(2)
 
 def read(text: str) -> Reading:
     """`redact` and `analyse` in one; any string is legal."""
-    if not redaction.is_plain(text):
+    if not is_plain(text):
         redacted = redact(text)
         return Reading(redacted.text, redacted.counts, analyse(redacted.text))
     found = list(map(_STRETCHES.__getitem__, text.split()))
     suspicions = reduce(or_, map(_SUSPICION, found), 0)
-    if redaction.arouses(suspicions):
+    if arouses(suspicions):
         redacted = redact(text, suspicions)
         if redacted.counts:
             return Reading(redacted.text, redacted.counts, analyse(redacted.text))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents_memory.domain import redaction
-from agents_memory.domain.redaction import Redacted, redact
+from agents_memory.domain.redaction import Redacted, assignments, redact, suspicion, tokens
 from tests.unit.domain.redaction_samples import ALNUM, HARMLESS, SECRETS, TOKENS, made_up
 
 PIECES = """
@@ -57,29 +57,29 @@ def test_what_follows_a_mark_is_not_beside_a_secret(before: str, words: list[str
 
 def test_suspicions_are_asked_for_once_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    ask = redaction._suspicions
+    ask = suspicion.suspicions_of
 
     def counted(text: str) -> int:
         asked.append(text)
         return ask(text)
 
-    monkeypatch.setattr(redaction, "_suspicions", counted)
+    monkeypatch.setattr(redaction, "suspicions_of", counted)
     redact("token " + " ".join(made_up(40, seed=seed) for seed in range(50)))
     assert len(asked) == 2
 
 
 def _redact_by_every_rule(text: str) -> Redacted:
-    every = (1 << len(redaction._RULES) + len(redaction._VALUES)) - 1
+    every = (1 << len(suspicion.RULES) + len(suspicion._VALUES)) - 1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(redaction, "_suspicions", lambda _: every)
+        patch.setattr(redaction, "suspicions_of", lambda _: every)
         return redact(text)
 
 
 TYPED = st.text(string.ascii_letters + string.digits + "_-./+=:@", max_size=24)
 BEGINNINGS = st.sampled_from(
     [
-        *(f"{prefix}{made_up(9)}" for _, hints, _ in redaction.tokens._TOKENS for prefix in hints),
-        *redaction.assignments.HINTS,
+        *(f"{prefix}{made_up(9)}" for _, hints, _ in tokens._TOKENS for prefix in hints),
+        *assignments.HINTS,
         *("PASSWORD", "Key_Base", "--token", "toKen:", "\u212aey=", "paſſ=", "private", "-U"),
         *("--USER", "BEARER", "<Private>", "<prıvate>"),
     ]
@@ -157,5 +157,5 @@ def test_a_megabyte_made_to_be_slow_is_redacted(unit: str) -> None:
 
 @pytest.mark.parametrize("before", range(-12, 3))
 def test_a_name_is_seen_wherever_the_pieces_of_a_large_text_meet(before: int) -> None:
-    text = "é" * (redaction._PIECE_CHARS + before) + " password=hunter2x9"
+    text = "é" * (suspicion._PIECE_CHARS + before) + " password=hunter2x9"
     assert redact(text).counts == {"password": 1}
