@@ -107,7 +107,6 @@ _GROUPS = re.compile(r"(?=[A-Z-]{0,60}[0-9])(?!.*(?:X{3}|YOUR|HERE))[A-Z0-9]{2,1
 
 _HEX = re.compile("[0-9a-f]{32}")
 _GIVEN = frozenset(":='\"")
-_REVEALED = "revealed"
 _KEYS = ("token", "secret", "credential", "key")
 
 
@@ -118,15 +117,17 @@ def _replace_apart(text: str, found: dict[str, int]) -> str:
 
 def _spans(text: str) -> Iterator[tuple[int, int, str]]:
     done = 0
-    for start, end, name in sorted(_candidates(lower(text))) if STRONG.search(text) else ():
+    for start, end, name, revealed in (
+        sorted(_candidates(lower(text))) if STRONG.search(text) else ()
+    ):
         value = text[start:end].rstrip(".:*_`")
-        if start >= done and (kind := _secret_kind(value, name)):
+        if start >= done and (kind := _secret_kind(value, name, revealed)):
             done = start + len(value)
             yield start, done, kind
 
 
-def _secret_kind(value: str, name: str) -> str | None:
-    if name == _REVEALED and is_strong_password(value, beside=False):
+def _secret_kind(value: str, name: str, revealed: bool) -> str | None:
+    if revealed and is_strong_password(value, beside=False):
         return "password"
     if name not in _KEYS:
         if is_strong_password(value, beside=True) or _HEX.fullmatch(value):
@@ -138,37 +139,37 @@ def _secret_kind(value: str, name: str) -> str | None:
     return "secret" if long else None
 
 
-def _candidates(lowered: str) -> Iterator[tuple[int, int, str]]:
-    """Where values may stand, and the name that they belong to."""
+def _candidates(lowered: str) -> Iterator[tuple[int, int, str, bool]]:
+    """Where values may stand, the name that they belong to, and whether that was asked for."""
     for hints, pattern in _FORMS:
         if any(map(lowered.__contains__, hints)):
             for match in pattern.finditer(lowered):
                 if not in_mark(lowered, match.start("name")):
-                    yield *match.span("value"), match["name"]
+                    yield *match.span("value"), match["name"], False
     if "\n" in lowered:
         yield from _below(lowered)
     if " to " in lowered and "passw" in lowered:
         for change in _SET.finditer(lowered):
-            yield *change.span("value"), "password"
+            yield *change.span("value"), "password", False
     if not any(map(lowered.__contains__, (" as ", " for ", " als ", " como "))):
         return
     for said in _AS.finditer(lowered):
         if value := _BEFORE.search(lowered, max(0, said.start() - 130), said.start()):
-            yield *value.span("value"), said["name"]
+            yield *value.span("value"), said["name"], False
 
 
-def _below(lowered: str) -> Iterator[tuple[int, int, str]]:
-    """Where values stand in the line below a name."""
+def _below(lowered: str) -> Iterator[tuple[int, int, str, bool]]:
+    """The same of values in the line below a name."""
     for printed in _PRINTED.finditer(lowered) if _PROMPT.search(lowered) else ():
         asked = _asked(printed[0], printed["name"])
         revealed = asked == "password" and _REVEALS.search(printed[0]) is not None
-        yield *printed.span("value"), _REVEALED if revealed else asked
+        yield *printed.span("value"), asked, revealed
     for name in _NAMED.finditer(lowered):
         if in_mark(lowered, name.start()):
             continue
         line = _NEXT_LINE.match(lowered, name.end())
         if line and _LINE_BEGINS.search(lowered[max(0, name.start() - 48) : name.start()]):
-            yield *line.span("value"), name[1]
+            yield *line.span("value"), name[1], False
         for answer in _ANSWERS:
             if match := answer.match(lowered, name.end()):
                 asked = _asked(name[0] + match[0], name[1])
@@ -176,7 +177,7 @@ def _below(lowered: str) -> Iterator[tuple[int, int, str]]:
                 whole = lowered[match.end("value") : match.end("value") + 1] in ("", "\n")
                 question = _GIVEN.isdisjoint(match[0].split("\n", 1)[0])
                 replied = asked not in _KEYS and whole and question
-                yield *match.span("value"), _REVEALED if replied else asked
+                yield *match.span("value"), asked, replied
 
 
 def _asked(said: str, name: str) -> str:
