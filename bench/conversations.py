@@ -1,19 +1,25 @@
 """Conversations of turns, and questions with their evidence, as public sets lay them out.
 
 LoCoMo: one JSON list of samples. MemDaily (Chinese) and the generated sets of Letta: JSON lines,
-plain or gzipped, told apart by their keys.
+plain or gzipped, told apart by their keys. Chats with coding agents: an archive of SpecStory's
+Markdown, with questions of our own.
 """
 
 import gzip
 import json
 import re
+import tomllib
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from bench import specstory
+
 ADVERSARIAL = 5
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
+OUR_QUESTIONS = Path(__file__).with_name("specstory_questions.toml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +46,40 @@ class Sample:
 
 def load(path: Path) -> list[Sample]:
     """All samples; questions without evidence and adversarial ones are left out."""
+    if path.name.endswith(".tar.gz"):
+        return of_chats(specstory.read(path), OUR_QUESTIONS)
     data = path.read_bytes()
     text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
     if ".jsonl" in path.suffixes:
         lines = [json.loads(line) for line in text.splitlines()]
         return [_of_line(number, raw) for number, raw in enumerate(lines)]
     return [_of_locomo(raw) for raw in json.loads(text)]
+
+
+def of_chats(sessions: dict[str, list[specstory.Said]], questions: Path) -> list[Sample]:
+    """One sample a session, the oldest first, as the first eight digits of its id and the number
+    of a turn name what is evidence.
+
+    ValueError for evidence that does not exist, and for sessions whose ids begin alike.
+    """
+    turns = {
+        session[:8]: tuple(
+            Turn(f"{session[:8]}:{number}", said.speaker, said.text, said.said_at)
+            for number, said in enumerate(chat, 1)
+        )
+        for session, chat in sorted(sessions.items(), key=lambda item: item[1][0].said_at)
+    }
+    if len(turns) < len(sessions):
+        raise ValueError("two sessions' ids begin with the same eight digits; use more of them")
+    known = {turn.id for chat in turns.values() for turn in chat}
+    asked: dict[str, list[Question]] = defaultdict(list)
+    for raw in tomllib.loads(questions.read_text(encoding="utf-8"))["question"]:
+        evidence = tuple(raw["evidence"])
+        samples = {turn.split(":")[0] for turn in evidence}
+        if len(samples) != 1 or not known.issuperset(evidence):
+            raise ValueError(f"{raw['text']!r} has no evidence in just one chat; mend {questions}")
+        asked[samples.pop()].append(Question(raw["text"], raw["category"], evidence))
+    return [Sample(name, chat, tuple(asked[name])) for name, chat in turns.items()]
 
 
 def _of_line(number: int, raw: dict[str, Any]) -> Sample:
