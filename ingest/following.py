@@ -3,61 +3,27 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from math import inf
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from agents_memory.clock import Clock
 from agents_memory.observe import Action, get_logger
-from ingest.batch import Transcript
-from ingest.beside import opened
-from ingest.cursor import Cursor, Positions, Watch, end_of_lines
+from ingest.cursor import Positions, Watch
 from ingest.finding import Finder, Found
-from ingest.opening import ForeignEncoding, end_of_whole, open_transcript
-from ingest.records import Dropped, Record, Tally
+from ingest.reading import File, Keep, Reader
 from ingest.transcripts.protocol import Client, Shape
 
 log = get_logger()
 
-# So long nothing may be added before an answer that says that it is finished is given out.
-REST_S = 0.3
-# As long after a file that is read as a whole was read it is read again if something waits in it.
-AGAIN_S = 1.0
-# The parts of the time that looking for files, and reading files as a whole, may take.
+# The part of the time that looking for files may take.
 FINDING_SHARE = 0.0045
-READING_SHARE = 0.05
-# An answer whose end nothing tells of, or a last line without an end, counts as finished then.
-QUIET_S = 30.0
 # A session that says nothing for so long is over, as far as anybody can tell.
 LIVE_S = 900.0
 # So many are glanced at, those that changed last: copying a folder makes all its files new.
 MOST_LIVE = 100
 BEAT_S = 10.0
-_RETRY_S = 30.0
-# After so long without a word a file's reader is made anew when it is needed.
-_KEEP_S = 600.0
 
-# So many files with damaged lines are named.
-MOST_NAMES = 5
-DAMAGE = (Dropped.BROKEN, Dropped.TOO_LONG)
-
-Keep = Callable[[Sequence[Record]], Awaitable[object]]
 Beat = Callable[[Sequence[str]], Awaitable[None]]
-
-
-@dataclass(slots=True)
-class _File:
-    """What is known of a file; times are of the monotonic clock."""
-
-    signature: tuple[int, int, int] | None = None
-    tail: Transcript | None = None
-    grown_at: float = -inf
-    read_at: float = -inf
-    quiet: bool = False
-    # The last trouble with it, which is told once.
-    trouble: str = ""
-    # Before this it is left alone: it could not be read, or reading it takes long.
-    free_at: float = -inf
 
 
 class Follower:
@@ -81,15 +47,14 @@ class Follower:
         self._place = place or client.name
         self._client = client
         self._finder = Finder(root, client)
+        self._reader = Reader(client, self._finder.root, positions, clock, self._place)
         self._positions = positions
         self._clock = clock
-        self._files: dict[str, _File] = {}
+        self._files: dict[str, File] = {}
         self._live: list[Found] = []
         # What is to be read again though nothing tells of it, and what changed and nobody told.
         self._pending: dict[str, Found] = {}
         self._untold: set[str] = set()
-        self._tally = Tally()
-        self._damaged: set[str] = set()
         self._signed: set[str] = set()
         self._signed_at = float("-inf")
         self._unreadable: set[str] = set()
@@ -104,7 +69,7 @@ class Follower:
             return
         watch = Watch(root, self._clock.now())
         for found in self._finder.find():
-            watch.cursors[found.path] = self._end_of(found)
+            watch.cursors[found.path] = self._reader.end_of(found)
         self._positions.begin(self._place, watch)
         log.info(Action.CAPTURE_BEGUN, client=self._client.name, files=len(watch.cursors))
 
@@ -117,7 +82,7 @@ class Follower:
     def due_at(self) -> float:
         """When `glance` has something to do, on the monotonic clock; infinite: nothing waits."""
         waiting = self._pending.items()
-        return min((self._due_at(self._files[path], one) for path, one in waiting), default=inf)
+        return min((self._files[path].due_at(one) for path, one in waiting), default=inf)
 
     def has_new(self) -> bool:
         """Whether something came or went in a folder since it was looked into; touches nothing."""
@@ -152,7 +117,7 @@ class Follower:
         self._heard(told)
         await self._follow_all(found, keep)
         self._live = self._lively(found)
-        self._report()
+        self._reader.report()
         await self._sign(found, beat)
         return heard
 
@@ -171,11 +136,7 @@ class Follower:
         with `new` in folders where something came or went since.
         """
         now = self._clock.monotonic()
-        due = [
-            one
-            for path, one in self._pending.items()
-            if self._due_at(self._files[path], one) <= now
-        ]
+        due = [one for path, one in self._pending.items() if self._files[path].due_at(one) <= now]
         if not (told or due or new or (live and self._live)):
             return
         known = [*due, *(self._live if live else ())]
@@ -220,112 +181,15 @@ class Follower:
 
     async def _follow_all(self, found: Sequence[Found], keep: Keep) -> None:
         for one in found:
-            file = self._files.get(one.path) or self._files.setdefault(one.path, self._known(one))
-            if self._due_at(file, one) <= self._clock.monotonic():
-                await self._follow(file, one, keep)
-            if self._due_at(file, one) < inf:
+            file = self._files.get(one.path)
+            if file is None:
+                file = self._files[one.path] = self._reader.known(one)
+            if file.due_at(one) <= self._clock.monotonic():
+                await self._reader.read(file, one, keep)
+            if file.due_at(one) < inf:
                 self._pending[one.path] = one
             else:
                 self._pending.pop(one.path, None)
-
-    def _known(self, found: Found) -> _File:
-        """A file that is met for the first time; one read as a whole may be known as it is."""
-        watch = self._positions.watch(self._place)
-        cursor = None if watch is None else watch.cursors.get(found.path)
-        whole = found.facts.shape is not Shape.LINES
-        known = whole and cursor == end_of_whole(found)
-        return _File(found.signature if known else None)
-
-    def _due_at(self, file: _File, found: Found) -> float:
-        """When a file is to be read; never, as long as nothing changes."""
-        if found.signature != file.signature:
-            return file.free_at
-        if file.tail is None or not file.tail.waiting or file.quiet:
-            return inf
-        rested_at, quiet_at = file.grown_at + REST_S, file.grown_at + QUIET_S
-        if file.read_at < rested_at:
-            return max(file.free_at, rested_at)
-        # What waits in lines waits for more of them or for their end, elsewhere for time to pass.
-        again_at = quiet_at if found.facts.shape is Shape.LINES else file.read_at + AGAIN_S
-        return max(file.free_at, min(again_at, quiet_at))
-
-    async def _follow(self, file: _File, found: Found, keep: Keep) -> None:
-        now, changed = self._clock.monotonic(), found.signature != file.signature
-        if changed:
-            file.quiet = False
-        elif now - file.grown_at >= QUIET_S:
-            file.quiet = True
-        signature, file.signature = found.signature, None
-        damage = self._damage
-        try:
-            grew = await self._read(file, found, keep)
-        except FileNotFoundError:
-            file.tail, file.free_at = None, now + AGAIN_S
-            return
-        except OSError as error:
-            # One bad file stops no other; it is tried again now and then.
-            file.tail, file.free_at = None, now + _RETRY_S
-            say = log.debug if file.trouble == str(error) else log.warning
-            name = PurePath(found.path).name
-            # What we say of it ourselves holds nothing of it.
-            why = {"reason": str(error)} if isinstance(error, ForeignEncoding) else {}
-            say(Action.CAPTURE_SKIPPED, client=self._client.name, path=name, error=error, **why)
-            file.trouble = str(error)
-            return
-        except BaseException:
-            file.tail = None
-            raise
-        if self._damage > damage:
-            self._damaged.add(PurePath(found.path).name)
-        file.signature, file.read_at, file.trouble = signature, now, ""
-        if grew or (changed and file.tail is not None and file.tail.waiting):
-            file.grown_at = now
-        if file.tail is not None and not file.tail.waiting and now - file.grown_at > _KEEP_S:
-            file.tail = None
-
-    async def _read(self, file: _File, found: Found, keep: Keep) -> bool:
-        """Whether there was anything new; all of it is committed then."""
-        grew, more, took_s = False, True, 0.0
-        watch = self._positions.watch(self._place)
-        assert watch is not None, "begin() comes first"
-        while more:
-            began = self._clock.monotonic()
-            if file.tail is None:
-                file.tail = await asyncio.to_thread(self._open, found, watch)
-            batch = await asyncio.to_thread(file.tail.read, quiet=file.quiet)
-            took_s += self._clock.monotonic() - began
-            if batch.records:
-                await keep(batch.records)
-            self._positions.move(self._place, found.path, batch.cursor)
-            grew, more = grew or batch.grew, batch.more
-        if found.facts.shape is not Shape.LINES:
-            file.free_at = self._clock.monotonic() + took_s / READING_SHARE
-        return grew
-
-    def _open(self, found: Found, watch: Watch) -> Transcript:
-        return open_transcript(
-            self._finder.root,
-            found,
-            self._client,
-            now=self._clock.now,
-            cursor=watch.cursors.get(found.path),
-            since=watch.since,
-            tally=self._tally,
-        )
-
-    def _end_of(self, found: Found) -> Cursor:
-        if found.facts.shape is not Shape.LINES:
-            return end_of_whole(found)
-        inode, size, _ = found.signature
-        try:
-            with opened(self._finder.root / found.path) as file:
-                end = end_of_lines(file)
-                if found.facts.context:
-                    return Cursor.take(file, 0, begun=end)
-                return Cursor.take(file, end)
-        except OSError:
-            # Should it become readable: what is in it now was said before.
-            return Cursor(inode, found.device, size)
 
     def _forget_missing(self, found: list[Found]) -> None:
         """Drops what is gone, unless it may only be out of sight."""
@@ -343,20 +207,6 @@ class Follower:
             self._files.pop(path, None)
             self._pending.pop(path, None)
         self._positions.drop(self._place, gone)
-
-    def _report(self) -> None:
-        """Says how much was left out and why; damage more loudly than what is meant to be."""
-        if +self._tally:
-            say = log.warning if self._damage else log.debug
-            counts = {kind.value: count for kind, count in (+self._tally).items()}
-            where = sorted(self._damaged)[:MOST_NAMES] or None
-            say(Action.CAPTURE_SKIPPED, client=self._client.name, where=where, **counts)
-        self._tally.clear()
-        self._damaged.clear()
-
-    @property
-    def _damage(self) -> int:
-        return sum(self._tally[kind] for kind in DAMAGE)
 
     async def _sign(self, found: Sequence[Found], beat: Beat) -> None:
         """Says which sessions are stored as far as they are written."""

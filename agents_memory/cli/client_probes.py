@@ -13,7 +13,7 @@ from agents_memory.clients.known import CLIENTS, Client, Keys, Place
 from agents_memory.clients.machine import Machine
 from agents_memory.clients.ours import command_line, is_our_entry, is_our_hook
 from agents_memory.domain.errors import MemoryFault
-from agents_memory.services.diagnosis import Check, failed, passed, skipped
+from agents_memory.services.diagnosis.check import Check, failed, passed, skipped
 
 # What Codex gives a server, the least of all clients; PATH as a desktop program has it.
 PASSED_ON = ("HOME", "LANG", "TERM", "USER", "SHELL", "TZ", "TMPDIR")

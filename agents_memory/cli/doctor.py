@@ -15,14 +15,8 @@ from agents_memory.clients.machine import Machine
 from agents_memory.clock import SystemClock
 from agents_memory.domain.errors import ConfigurationError
 from agents_memory.services.capture_state import check_capture
-from agents_memory.services.diagnosis import (
-    Check,
-    Diagnosis,
-    Outcome,
-    failed,
-    passed,
-    skipped,
-)
+from agents_memory.services.diagnosis import Diagnosis
+from agents_memory.services.diagnosis.check import Check, Outcome, failed, passed, skipped
 from agents_memory.services.spool_state import check_spool
 from agents_memory.settings import Settings
 

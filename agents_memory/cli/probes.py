@@ -4,7 +4,7 @@ import json
 
 from agents_memory import __version__
 from agents_memory.cli.running import Finished, finished, module_command
-from agents_memory.services.diagnosis import Check, failed, passed
+from agents_memory.services.diagnosis.check import Check, failed, passed
 
 START_WITHIN_S = 60.0
 ANSWER_WITHIN_S = 120.0

@@ -9,7 +9,8 @@ from agents_memory.cli.options import EPILOG, as_json
 from agents_memory.cli.output import EXIT_OK, emit_json, emit_text, refused
 from agents_memory.cli.pool import load_settings, open_for, say
 from agents_memory.domain.errors import Code, Refusal
-from agents_memory.services.redacting import Redacting, Report
+from agents_memory.services.erasure import Report
+from agents_memory.services.redacting import Redacting
 from agents_memory.settings import Settings
 
 EXAMPLE = "Example: mcp-agents-memory redact --words < phrase.txt"

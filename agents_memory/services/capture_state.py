@@ -1,7 +1,7 @@
 """Whether somebody captures on this machine, for a person."""
 
 from agents_memory.services.capturer import lock_path, read_capturer
-from agents_memory.services.diagnosis import Check, passed, skipped
+from agents_memory.services.diagnosis.check import Check, passed, skipped
 from agents_memory.settings import Settings
 from agents_memory.storage.embedded.locks import owned
 

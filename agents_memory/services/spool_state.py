@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from agents_memory.services.alarms import lasting
-from agents_memory.services.diagnosis import Check, failed, passed
+from agents_memory.services.diagnosis.check import Check, failed, passed
 from agents_memory.settings import Settings
 from agents_memory.storage.spool.store import spool_of
 

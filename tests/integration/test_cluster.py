@@ -11,10 +11,11 @@ from agents_memory.domain.errors import Deposed, Refusal
 from agents_memory.domain.filters import Filters
 from agents_memory.domain.messages import Origin, Role, Screening, Trust
 from agents_memory.services.citing import Citing
+from agents_memory.services.erasure import Report
 from agents_memory.services.recall import RecallRequest
 from agents_memory.services.recalled import RecalledItem
 from agents_memory.services.receipts import Receipt, Receipts, StageState
-from agents_memory.services.redacting import Redacting, Report
+from agents_memory.services.redacting import Redacting
 from agents_memory.services.retrying import Retried, retry
 from agents_memory.storage import summaries
 from agents_memory.storage.connections import Database

@@ -19,8 +19,10 @@ from agents_memory.domain.patches import (
 from agents_memory.embedding.profiles import HASHING
 from agents_memory.services import consistency
 from agents_memory.services.consistency import Finding
-from agents_memory.services.diagnosis import Diagnosis, Outcome
-from agents_memory.services.redacting import Redacting, Report
+from agents_memory.services.diagnosis import Diagnosis
+from agents_memory.services.diagnosis.check import Outcome
+from agents_memory.services.erasure import Report
+from agents_memory.services.redacting import Redacting
 from agents_memory.services.rollback import Rollback
 from agents_memory.settings import Settings
 from agents_memory.storage.connections import Database

@@ -10,7 +10,7 @@ from agents_memory.services import embedding_models
 from agents_memory.services.opening import prepare
 from agents_memory.storage import leadership, vectors
 from agents_memory.storage.connections import Database
-from agents_memory.storage.vectors import Model
+from agents_memory.storage.vectors import Model, models
 from cold.passes.calibrate import Calibrate
 from tests.factories import Services
 from tests.fakes import ManualClock
@@ -52,9 +52,9 @@ async def test_a_drop_waits_only_so_long_for_whoever_reads(
 ) -> None:  # fmt: skip
     """Everybody who stores a message would wait behind it."""
     model = await add_model(owner_database, coming)
-    briefly = vectors.SQL["wait_briefly"]
+    briefly = models.SQL["wait_briefly"]
     at_once = type(briefly)(briefly.name, briefly.sql.replace("5s", "20ms"), False)
-    monkeypatch.setattr(vectors, "SQL", {**vectors.SQL, "wait_briefly": at_once})
+    monkeypatch.setattr(models, "SQL", {**models.SQL, "wait_briefly": at_once})
     async with cold_database.transaction() as connection:
         await connection.fetch(f"SELECT 1 FROM {model.message_table}")
         with pytest.raises(MemoryFault, match="try again in a minute"):

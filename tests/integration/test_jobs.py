@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from agents_memory.domain.errors import DatabaseUnavailable, Deposed, Refusal
+from agents_memory.services.erasure import Report
 from agents_memory.services.jobs import Asked, Jobs, JobState
 from agents_memory.services.receipts import Receipt, Receipts, StageState
-from agents_memory.services.redacting import Redacting, Report
+from agents_memory.services.redacting import Redacting
 from agents_memory.storage import jobs, work
 from agents_memory.storage.connections import Connection, Database
 from agents_memory.storage.jobs import Job

@@ -11,9 +11,10 @@ import pytest
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.memories import Kind
 from agents_memory.services.citing import Citing
+from agents_memory.services.erasure import Report
 from agents_memory.services.mirror import Mirror, MonthMirrored, TagsMirrored
 from agents_memory.services.project_tags import ProjectTags
-from agents_memory.services.redacting import Redacting, Report
+from agents_memory.services.redacting import Redacting
 from agents_memory.services.tag_proposals import MAX_OPEN, Outcome, Proposed, Sort, TagProposals
 from agents_memory.storage import registry
 from agents_memory.storage.connections import Database

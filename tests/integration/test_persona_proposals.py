@@ -12,10 +12,11 @@ from agents_memory.domain.memories import Kind
 from agents_memory.domain.messages import Origin, Role, Trust
 from agents_memory.domain.patches import Add, Applied, WriteProfile
 from agents_memory.services.brief import Briefing, Reader
+from agents_memory.services.erasure import Report
 from agents_memory.services.export import export
 from agents_memory.services.jobs import Asked, Jobs, JobState
 from agents_memory.services.proposals import Accepted, Proposals
-from agents_memory.services.redacting import Redacting, Report
+from agents_memory.services.redacting import Redacting
 from agents_memory.storage import profiles
 from agents_memory.storage.connections import Database
 from agents_memory.storage.proposals import Proposal, Status

@@ -14,9 +14,10 @@ from agents_memory.domain.memories import Kind
 from agents_memory.domain.messages import Origin, Role, Trust
 from agents_memory.domain.persona import KINDS, MAX_PERSONA_CHARS
 from agents_memory.services.brief import Briefing, Reader
+from agents_memory.services.erasure import Report
 from agents_memory.services.persona_seeds import FILES, in_folder, page_for, shipped
 from agents_memory.services.profiles import AGENT, OWNER, Author, Profiles, Seeded, Written
-from agents_memory.services.redacting import Redacting, Report
+from agents_memory.services.redacting import Redacting
 from agents_memory.storage import librarian
 from agents_memory.storage.connections import Database
 from tests.factories import Services, draft

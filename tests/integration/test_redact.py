@@ -28,9 +28,10 @@ from agents_memory.domain.patches import (
 from agents_memory.domain.reading import Reading
 from agents_memory.domain.redaction import Redacted
 from agents_memory.services import intake
+from agents_memory.services.erasure import Report
 from agents_memory.services.knowledge import Remembered
 from agents_memory.services.recall import RecallRequest
-from agents_memory.services.redacting import Redacting, Report
+from agents_memory.services.redacting import Redacting
 from agents_memory.services.rollback import Rollback
 from agents_memory.storage import rebuilding
 from agents_memory.storage.connections import Database

@@ -12,10 +12,11 @@ from agents_memory.domain.messages import Role, Trust
 from agents_memory.domain.sittings import IDLE
 from agents_memory.embedding.opening import open_embedder
 from agents_memory.embedding.protocol import Embedder
+from agents_memory.services.erasure import Report
 from agents_memory.services.narrowing import Narrow
 from agents_memory.services.recall import RecallRequest
 from agents_memory.services.recalled import RecalledItem
-from agents_memory.services.redacting import Redacting, Report
+from agents_memory.services.redacting import Redacting
 from agents_memory.storage.connections import Database
 from agents_memory.storage.summaries import SummaryView
 from cold.llm.port import Why

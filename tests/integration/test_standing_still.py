@@ -13,7 +13,8 @@ import pytest
 from agents_memory.clock import Clock
 from agents_memory.domain.errors import Refusal
 from agents_memory.embedding.protocol import Embedder
-from agents_memory.services.diagnosis import Check, Diagnosis, Outcome
+from agents_memory.services.diagnosis import Diagnosis
+from agents_memory.services.diagnosis.check import Check, Outcome
 from agents_memory.services.retrying import Retried, retry
 from agents_memory.services.status import report
 from agents_memory.settings import Settings

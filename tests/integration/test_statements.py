@@ -6,6 +6,7 @@ from agents_memory.domain.errors import ConfigurationError
 from agents_memory.storage import queries, vectors
 from agents_memory.storage.connections import Database
 from agents_memory.storage.vectors import Model
+from agents_memory.storage.vectors.models import Owner
 
 # Their templates take more than a table: other tests prepare them.
 DDL = {"schema", "vector_tables", "erasing_columns"}
@@ -27,7 +28,9 @@ async def test_every_statement_is_prepared_on_the_migrated_schema(
             for name, statement in queries.load(aggregate).items():
                 sql = statement.sql
                 if statement.template:
-                    sql = statement.render(table=_table_for(model, name), model=model.id)
+                    sql = statement.render(
+                        table=_table_for(model, name), key=Owner.MESSAGE.key, model=model.id
+                    )
                 await connection.prepare(sql)
                 prepared += 1
     assert prepared > 50

@@ -9,7 +9,7 @@ from agents_memory.domain.filters import Filters
 from agents_memory.services.status import report
 from agents_memory.storage import leadership, vectors
 from agents_memory.storage.connections import Connection, Database
-from agents_memory.storage.vectors import ChunkVector, Model, Vector, digest
+from agents_memory.storage.vectors import ChunkVector, Model, Vector, digest, searching
 from cold.passes.vector_index import LOOK_EVERY_S, VectorIndex
 from tests.factories import NOON, Services
 from tests.fakes import ManualClock
@@ -109,7 +109,7 @@ async def test_a_filtered_search_finds_as_many_as_the_exact_scan(
 
     exact = [await search(filters) for filters in wanted]
     await _chore(use, cold_database, ManualClock(NOON), 0).run(await _lead(cold_database))
-    monkeypatch.setattr(vectors, "EXACT_ROWS", 0)
+    monkeypatch.setattr(searching, "EXACT_ROWS", 0)
     indexed = [await search(filters) for filters in wanted]
     assert [len(found) for found in indexed] == [len(found) for found in exact]
     assert [len(found) for found in exact] == [20, 6, 0, 6]
@@ -147,7 +147,7 @@ async def test_private_messages_take_no_place_of_others(
     assert by_scan[:10] == nearest[10:]
     assert await search(private=True) == nearest
     await _chore(use, cold_database, ManualClock(NOON), 0).run(await _lead(cold_database))
-    monkeypatch.setattr(vectors, "EXACT_ROWS", 0)
+    monkeypatch.setattr(searching, "EXACT_ROWS", 0)
     by_index = await search(private=False)
     assert len(by_index) == 20
     assert not set(by_index) & set(nearest[:10])
@@ -176,7 +176,7 @@ async def test_a_message_of_many_chunks_hides_no_other(
 
     by_scan = await nearest()
     await _chore(use, cold_database, ManualClock(NOON), 0).run(await _lead(cold_database))
-    monkeypatch.setattr(vectors, "EXACT_ROWS", 0)
+    monkeypatch.setattr(searching, "EXACT_ROWS", 0)
     assert await nearest() == by_scan
     assert by_scan[0] == longest
     assert len(by_scan) == 3

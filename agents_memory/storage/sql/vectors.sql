@@ -64,9 +64,9 @@ DELETE FROM embedding_models WHERE id = $1 AND NOT active RETURNING id
 -- What a model settled is unsettled, since its vectors go too.
 DELETE FROM message_results WHERE stage = 'embed' AND backend = $1
 
--- name: delete_message_vectors (template)
--- Old vectors of one message, before new ones are put in their place.
-DELETE FROM {table} WHERE message_id = $1
+-- name: delete_vectors (template)
+-- Old vectors of one owner, before new ones are put in their place.
+DELETE FROM {table} WHERE {key} = $1
 
 -- name: insert_message_vector (template)
 -- One chunk of a message, with the filter columns its state has in this transaction.
@@ -173,19 +173,10 @@ FROM memory_vectors_{model} WHERE memory_id = ANY ($1::bigint[]) GROUP BY memory
 UNION ALL SELECT summary_id, 1 - min(embedding <=> $2)
 FROM summary_vectors_{model} WHERE summary_id = ANY ($1::bigint[]) GROUP BY summary_id
 
--- name: list_message_chunks (template)
--- The chunks of some messages, in order.
-SELECT message_id AS id, content_hash, embedding FROM {table}
-WHERE message_id = ANY ($1::bigint[]) ORDER BY message_id, chunk
-
--- name: list_memory_chunks (template)
--- The chunks of some memories, in order.
-SELECT memory_id AS id, content_hash, embedding FROM {table}
-WHERE memory_id = ANY ($1::bigint[]) ORDER BY memory_id, chunk
-
--- name: delete_memory_vectors (template)
--- Old vectors of one memory, before new ones are put in their place.
-DELETE FROM {table} WHERE memory_id = $1
+-- name: list_chunks (template)
+-- The chunks of some owners, in order.
+SELECT {key} AS id, content_hash, embedding FROM {table}
+WHERE {key} = ANY ($1::bigint[]) ORDER BY {key}, chunk
 
 -- name: insert_memory_vector (template)
 -- One chunk of a memory, with the filter columns it has in this transaction.
@@ -221,10 +212,6 @@ FROM summary_vectors_{model} v JOIN tag_summaries t ON t.id = v.summary_id
 WHERE
 -- include: summary_filters
 GROUP BY v.summary_id ORDER BY min(v.embedding <=> $9), v.summary_id DESC LIMIT $8)
-
--- name: delete_summary_vectors (template)
--- Old vectors of one summary, before new ones are put in their place.
-DELETE FROM {table} WHERE summary_id = $1
 
 -- name: insert_summary_vector (template)
 -- One chunk of a summary.

@@ -10,8 +10,8 @@ import pytest
 
 from agents_memory.domain.errors import DatabaseUnavailable
 from agents_memory.embedding.opening import open_embedder
-from agents_memory.services import diagnosis
-from agents_memory.services.diagnosis import Check, Diagnosis, Outcome
+from agents_memory.services.diagnosis import Diagnosis, daemon
+from agents_memory.services.diagnosis.check import Check, Outcome, passed
 from agents_memory.services.reachability import explain
 from agents_memory.settings import Settings
 from agents_memory.storage.connections import Database
@@ -56,7 +56,7 @@ async def test_the_daemon_that_holds_the_lock_is_found(
         await connection.execute("SELECT pg_advisory_lock($1)", lock_key("agents_memory"))
         checks = await examined(tmp_path, DATABASE_URL=pool.url("memory_hot"))
         await connection.execute("SELECT pg_advisory_unlock_all()")
-    assert checks["leader"] == diagnosis.passed("leader", "desk, process 7, term 3")
+    assert checks["leader"] == passed("leader", "desk, process 7, term 3")
 
 
 async def test_an_empty_database_is_one_failure_and_not_a_row_of_them(
@@ -120,8 +120,8 @@ async def test_old_work_that_nobody_moves_fails_although_a_daemon_leads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """E12: a queue that never drains is not healthy."""
-    monkeypatch.setattr(diagnosis, "WATCH_S", 0.02)
-    monkeypatch.setattr(diagnosis, "GLANCE_S", 0.01)
+    monkeypatch.setattr(daemon, "WATCH_S", 0.02)
+    monkeypatch.setattr(daemon, "GLANCE_S", 0.01)
     use = await services(hot_database)
     await use.say("the queue is a table")
     await use.close()

@@ -12,7 +12,7 @@ from agents_memory.cli import status as printed
 from agents_memory.domain.memories import Status
 from agents_memory.domain.messages import Screening
 from agents_memory.services import alarms, receipts
-from agents_memory.services.diagnosis import Outcome
+from agents_memory.services.diagnosis.check import Outcome
 from agents_memory.services.receipts import StageState
 from agents_memory.storage.quarantine import Action
 from agents_memory.storage.work import StageSummary, State

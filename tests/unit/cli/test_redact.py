@@ -1,7 +1,7 @@
 """What `redact` tells of an erasure: numbers, and what is left to do."""
 
 from agents_memory.cli.redact import render
-from agents_memory.services.redacting import Report
+from agents_memory.services.erasure import Report
 
 
 def test_everything_is_told_and_each_thing_that_is_left_to_do() -> None:

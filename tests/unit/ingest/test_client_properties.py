@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from ingest.backfilling import Survey
 from ingest.cursor import Cursor, Positions
-from ingest.following import QUIET_S, Follower
+from ingest.following import Follower
+from ingest.reading import QUIET_S
 from ingest.records import Record
 from ingest.tail import Tail
 from ingest.transcripts import CLIENTS

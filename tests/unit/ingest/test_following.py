@@ -13,12 +13,13 @@ from structlog.testing import capture_logs
 from agents_memory.clock import SystemClock
 from agents_memory.domain.errors import DatabaseUnavailable
 from agents_memory.observe import Action
-from ingest import following
+from ingest import reading
 from ingest.batch import Transcript
 from ingest.cursor import Positions
 from ingest.finding import Found
-from ingest.following import BEAT_S, LIVE_S, QUIET_S, REST_S, Follower
+from ingest.following import BEAT_S, LIVE_S, Follower
 from ingest.opening import open_transcript
+from ingest.reading import QUIET_S, REST_S
 from ingest.records import Record
 from tests.fakes import ManualClock
 from tests.fixtures.transcripts.writer import Writer, jsonl
@@ -294,7 +295,7 @@ async def test_one_bad_file_stops_no_other_and_is_tried_again(
             raise PermissionError(13, "denied")
         return open_transcript(root, found, *rest, **more)
 
-    monkeypatch.setattr(following, "open_transcript", opening)
+    monkeypatch.setattr(reading, "open_transcript", opening)
     place.follower.begin()
     place.say("Not to be read yet.", session="bad")
     place.say("Good.", session="good")
@@ -313,7 +314,7 @@ async def test_trouble_with_a_file_is_told_once_and_names_it(
     def opening(root: Path, found: Found, *rest: Any, **more: Any) -> Transcript:
         raise trouble
 
-    monkeypatch.setattr(following, "open_transcript", opening)
+    monkeypatch.setattr(reading, "open_transcript", opening)
     place.follower.begin()
     place.say("Not to be read yet.", session="bad")
     with capture_logs() as lines:

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.cursor import Cursor, Positions
-from ingest.following import QUIET_S, Follower
+from ingest.following import Follower
+from ingest.reading import QUIET_S
 from ingest.records import Record
 from ingest.tail import Tail
 from tests.fakes import ManualClock

@@ -16,7 +16,8 @@ import pytest
 from ingest import packed
 from ingest.backfilling import Survey
 from ingest.cursor import Positions
-from ingest.following import QUIET_S, Follower
+from ingest.following import Follower
+from ingest.reading import QUIET_S
 from ingest.records import Dropped, Record
 from ingest.transcripts import CLIENTS
 from tests.fakes import ManualClock

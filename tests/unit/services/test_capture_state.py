@@ -9,7 +9,7 @@ import pytest
 
 from agents_memory.services.capture_state import check_capture
 from agents_memory.services.capturer import Capturer, lock_path, read_capturer, write_capturer
-from agents_memory.services.diagnosis import Outcome
+from agents_memory.services.diagnosis.check import Outcome
 from agents_memory.settings import Settings
 from agents_memory.storage.embedded.locks import FileLock
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from agents_memory.domain.messages import Accepted
-from agents_memory.services.diagnosis import Outcome
+from agents_memory.services.diagnosis.check import Outcome
 from agents_memory.services.spool_state import check_spool, spool_state
 from agents_memory.settings import Settings
 from agents_memory.storage.spool.folder import anything_waits
