@@ -170,22 +170,25 @@ def pack(
     """Fill `max_tokens` by rank: an item that does not fit any more is left out, smaller ones after
     it may still fit.
 
-    If not even one fits, the first is given shortened, so that a large answer is not no answer:
-    `shorten(item, max_tokens)` makes it fit as well as it can; if it then costs nothing, or still
-    too much, nothing is kept.
+    If the first alone is too much, it is given shortened, in half of the room and what the others
+    leave, so that the best is never no answer: `shorten(item, max_tokens)` makes it fit as well as
+    it can; if it then costs nothing, or still too much, it is left out.
     """
     kept: list[Item] = []
     left_out: list[Item] = []
-    room = max_tokens
-    for item in items:
+    too_large = bool(items) and cost(items[0]) > max_tokens
+    room = max_tokens // 2 if too_large else max_tokens
+    for item in items[too_large:]:
         needed = cost(item)
         if needed <= room:
             kept.append(item)
             room -= needed
         else:
             left_out.append(item)
-    if left_out and not kept:
-        short = shorten(left_out[0], max_tokens)
-        if 0 < cost(short) <= max_tokens:
-            return Packed((short,), tuple(left_out[1:]), shortened=True)
+    if too_large:
+        room += max_tokens - max_tokens // 2
+        short = shorten(items[0], room)
+        if 0 < cost(short) <= room:
+            return Packed((short, *kept), tuple(left_out), shortened=True)
+        left_out.insert(0, items[0])
     return Packed(tuple(kept), tuple(left_out))

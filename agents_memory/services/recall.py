@@ -9,8 +9,8 @@ from agents_memory.domain.fencing import strip_fenced
 from agents_memory.domain.filters import Filters
 from agents_memory.domain.lexical import query_terms
 from agents_memory.domain.ranking import LOWEST_SCORE, fuse_min_max, fuse_ranks, pack
-from agents_memory.domain.text import has_word, is_blank, repair, truncate
-from agents_memory.domain.tokens import estimate_tokens
+from agents_memory.domain.text import has_word, is_blank, repair
+from agents_memory.domain.tokens import estimate_tokens, shorten
 from agents_memory.domain.viewer import Viewer
 from agents_memory.embedding.choice import Choice, fitting
 from agents_memory.embedding.chunking import beginning
@@ -229,6 +229,8 @@ class Recall:
                 f"{ranked.weak} items came near in meaning, none near enough and none with a word "
                 "in common; ask in other words, or lower SEARCH_FALLBACK_THRESHOLD"
             )
+        elif not kept and not has_word(query):
+            note = "the query has no word, and nothing stored has its signs; ask in words"
         return RecallAnswer(
             used=ranked.used if kept else "none",
             items=kept,
@@ -366,5 +368,4 @@ def _cost(item: RecalledItem) -> int:
 
 
 def _shortened(item: RecalledItem, max_tokens: int) -> RecalledItem:
-    room = len(item.text) * max_tokens // max(_cost(item), 1)
-    return replace(item, text=truncate(item.text, room), truncated=True)
+    return replace(item, text=shorten(item.text, max_tokens), truncated=True)

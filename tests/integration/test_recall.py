@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from agents_memory.domain import tokens
 from agents_memory.domain.errors import EmbedderUnavailable
 from agents_memory.domain.fencing import fence
 from agents_memory.domain.filters import Filters
@@ -320,6 +321,31 @@ async def test_the_budget_is_kept_and_what_was_left_out_is_counted(use: Services
     answer = await _search(use, "alpha", max_tokens=400)
     assert 1 <= len(answer.items) < 10
     assert answer.left_out == 10 - len(answer.items)
+
+
+@pytest.mark.parametrize("budget", [200, 201, 250, 299])
+@pytest.mark.parametrize("limit", [1, 10])
+async def test_the_best_hit_is_given_shortened_where_it_is_too_long(
+    use: Services, budget: int, limit: int
+) -> None:
+    """F33: whatever shorter ones stand behind it."""
+    best = await use.say("xylophoneq " * 3 + "word " * 300)
+    for n in range(3):
+        await use.say(f"word number {n}, and one xylophoneq")
+    answer = await _search(use, "xylophoneq", limit=limit, max_tokens=budget)
+    assert answer.items[0].id == best.id
+    assert answer.items[0].truncated
+    assert sum(tokens.estimate_tokens(item.text) for item in answer.items) <= budget
+
+
+@pytest.mark.parametrize("query", ["!!!", "* :*", "%_\\"])
+async def test_a_query_without_a_word_that_finds_nothing_says_so(use: Services, query: str) -> None:
+    """F14"""
+    await use.say("We deploy on Tuesdays.")
+    answer = await _search(use, query)
+    assert answer.used == "none"
+    assert answer.note is not None
+    assert "ask in words" in answer.note
 
 
 async def test_our_own_injected_text_is_no_query(use: Services) -> None:

@@ -185,9 +185,10 @@ def test_packing_goes_by_rank_and_says_what_was_left_out() -> None:
     assert packed(["aaaa", "bbbbbbbb", "cc", "d"], 7) == Packed(("aaaa", "cc", "d"), ("bbbbbbbb",))
 
 
-def test_one_item_is_always_given_shortened_if_need_be() -> None:
+def test_the_best_is_always_given_shortened_if_need_be() -> None:
     """F33"""
     assert packed(["abcdefgh", "ijklmnop"], 5) == Packed(("abcd…",), ("ijklmnop",), shortened=True)
+    assert packed(["abcdefgh", "ijk", "l"], 6) == Packed(("ab…", "ijk"), ("l",), shortened=True)
     assert packed(["abcdefgh"], 0) == Packed((), ("abcdefgh",))
     assert pack(["abcdefgh"], 5, len, lambda text, _: text) == Packed((), ("abcdefgh",))
     assert packed([], 5) == Packed((), ())

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents_memory.domain.tokens import estimate_tokens
+from agents_memory.domain.tokens import estimate_tokens, shorten
 
 ANY_TEXT = st.text(st.characters(codec=None, categories=None), max_size=60)
 
@@ -37,3 +37,22 @@ def test_control_tokens_and_broken_text_are_counted_as_text() -> None:
 def test_more_text_never_takes_fewer_tokens(one: str, other: str) -> None:
     assert estimate_tokens(one) <= estimate_tokens(one + other)
     assert estimate_tokens(one + other) <= estimate_tokens(one) + estimate_tokens(other)
+
+
+@settings(deadline=None)
+@given(ANY_TEXT.map(lambda text: text * 3), st.integers(0, 40))
+def test_a_shortened_text_takes_no_more_than_it_may(text: str, room: int) -> None:
+    """F33, I3"""
+    short = shorten(text, room)
+    assert estimate_tokens(short) <= room
+    assert (short == text) == (estimate_tokens(text) <= room)
+    assert short == text or not short or text.startswith(short[:-1])
+
+
+@pytest.mark.parametrize(
+    "text", ["word " * 300, "数据库" * 200, "🧑‍👩‍👧‍👦" * 100, "a" + "数" * 400]
+)
+@pytest.mark.parametrize("room", [1, 5, 200, 201, 250, 299])
+def test_a_long_text_fills_what_it_may_take(text: str, room: int) -> None:
+    """F33: but for the character that would be cut in half."""
+    assert room - 7 <= estimate_tokens(shorten(text, room)) <= room
