@@ -240,6 +240,9 @@ def _plain(value: object, *, strings: bool) -> object:
             return value.total_seconds()
         case str() | PurePath() if strings:
             return scrub(str(value))
+        case tuple() if hasattr(value, "_fields"):
+            # A value of ours, which may hold words.
+            return _LEFT_OUT
         case list() | tuple() | set() | frozenset():
             items = [_plain(item, strings=strings) for item in list(value)[:LIST_LIMIT]]
             return _LEFT_OUT if _LEFT_OUT in items else items

@@ -57,7 +57,7 @@ class Intake:
 
         Raises DatabaseUnavailable when the database stays away for `within_s` seconds (as `run`).
         """
-        known = turn.analysis or await _analysed(turn)
+        known = turn.analysis or (await _analyses([turn]))[0]
 
         async def insert(connection: Connection) -> messages.Row:
             erased = await self._tombstones.now(connection)
@@ -75,7 +75,7 @@ class Intake:
 
         Raises DatabaseUnavailable when the database stays away; none is stored then.
         """
-        analyses = [turn.analysis or await _analysed(turn) for turn in turns]
+        analyses = await _analyses(turns)
 
         async def insert(connection: Connection) -> list[messages.Row]:
             erased = await self._tombstones.now(connection)
@@ -106,9 +106,15 @@ def _acknowledged(turn: Accepted, row: messages.Row) -> Stored:
     )
 
 
-async def _analysed(turn: Accepted) -> Analysis:
-    text = turn.draft.text
-    return analyse(text) if len(text) <= LARGE_CHARS else await asyncio.to_thread(analyse, text)
+async def _analyses(turns: Sequence[Accepted]) -> list[Analysis]:
+    """The lexemes of accepted turns; those that lay on the disk have none yet."""
+
+    def analysed() -> list[Analysis]:
+        return [turn.analysis or analyse(turn.draft.text) for turn in turns]
+
+    if sum(len(turn.draft.text) for turn in turns if turn.analysis is None) > LARGE_CHARS:
+        return await asyncio.to_thread(analysed)
+    return analysed()
 
 
 async def _new(turn: Accepted, analysis: Analysis, erased: Tombstones) -> messages.NewMessage:

@@ -26,6 +26,8 @@ log = get_logger()
 _LOOKS = 3
 _CACHED_STATEMENTS = 100
 _CLOSE_LIMIT_S = 1.0
+# The server itself ends a statement after half of that, if it still can.
+STUCK_AFTER_S = 60.0
 # About the connection, which behind a pooler is not ours to set.
 _OF_CONNECTION = ("tcp_", "client_connection_", "idle_session_")
 # An unknown setting, a value it cannot have, one that may not be set by us, or not now.
@@ -97,9 +99,10 @@ class Sessions:
         await connection.execute(self._script(self._settings, local=True))
 
     async def knows(self, pid: int) -> bool:
-        """Whether a server answers now, and has the session with this process id.
+        """Whether a server answers now, and has the session with this process id and works for it.
 
-        Another server may have taken the place of the one that was signed in to.
+        Another server may have taken the place of the one that was signed in to. Behind a pooler,
+        whose process ids are its own, that a server answers is all that can be known.
         """
         try:
             return await self.hosts.first(lambda host, port: self._asks(host, port, pid))
@@ -115,9 +118,10 @@ class Sessions:
     async def _asks(self, host: str, port: int, pid: int) -> bool:
         connection = await self._sign_in(host, port, {}, cache=False)
         try:
-            if not self._true_pids:
-                return True
-            return await connection.fetchval(SQL["find_backend"].sql, pid) is not None
+            # Behind a pooler, too: it may take a sign-in for a server that is frozen.
+            async with connection.transaction():
+                found = await connection.fetchval(SQL["find_backend"].sql, pid, STUCK_AFTER_S)
+            return found is not None or not self._true_pids
         finally:
             await _close(connection)
 

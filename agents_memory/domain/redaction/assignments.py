@@ -110,9 +110,15 @@ def _closes(text: str, name: re.Match[str], value: str) -> bool:
 
 
 def _may_be_given(word: str, lowered: str) -> bool:
-    """Whether the word may hold what a key is, or may be a name that anything is given to."""
+    """Whether the word may hold a key or begin a quoted one, or be a name of what may be any."""
+    quotes = list(map(word.count, QUOTES))
     return (
-        "SECRET" in word or may_be_random(word) or any(map(lowered.__contains__, _PASSWORD_HINTS))
+        "SECRET" in word
+        # One quote opens what goes on in the next word; one in others belongs to what they hold.
+        or any(count % 2 for count in quotes)
+        or quotes.count(0) < len(quotes) - 1
+        or may_be_random(word)
+        or any(map(lowered.__contains__, _PASSWORD_HINTS))
     )
 
 

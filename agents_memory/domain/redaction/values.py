@@ -74,7 +74,7 @@ def is_wordy(value: str) -> bool:
             and (word.islower() or word.isupper() or word.istitle() or word.lower() == word.upper())
         )
         or (word.isdigit() and len(word) <= 4)
-        for word in re.split(r"[-_./:,+'’!?()| \"`]", value)
+        for word in re.split(r"[-_./:,+'’!?()| ]", value)
     )
 
 
@@ -182,20 +182,27 @@ def is_long_token(value: str) -> bool:
 _ANY_SIGN = re.compile("[0-9!#$%&*+?^~@]")
 # Not in any place of a word, which would be tried at each.
 _ANY_RUN = re.compile("[^\\s\"'`<>\u3000-\uffef]{6,}+")
+_AROUND = "\"'`-_./:,+’!?()|"
 
 
 def may_be_strong(_: str, lowered: str) -> bool:
     """Whether a strong password or key of a sentence can be in the word of that lower case."""
-    return _ANY_SIGN.search(lowered) is not None and any(
-        map(_ANY_SIGN.search, _ANY_RUN.findall(lowered))
+    return _has_sign(lowered) and any(map(_has_sign, _ANY_RUN.findall(lowered)))
+
+
+def _has_sign(run: str) -> bool:
+    return _ANY_SIGN.search(run) is not None or (
+        # A digit of whatever script.
+        not run.isascii() and any(map(str.isdigit, run))
     )
 
 
 def may_be_random(word: str) -> bool:
-    """Whether there can be in the word what `looks_random`, or a strong key."""
+    """Whether what `looks_random`, or a strong key, can be in the word, but for one with a quote of
+    the same sort inside."""
     return (
         len(word) > _MAX_WORD
-        or (len(word) >= 8 and not is_wordy(word))
+        or (len(word) >= 8 and not is_wordy(word.strip(_AROUND)))
         or (len(word) >= 16 and any(map(str.isdigit, word)))
     )
 

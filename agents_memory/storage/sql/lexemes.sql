@@ -12,7 +12,8 @@ SELECT count(*) AS documents, coalesce(sum(lexeme_count), 0)::bigint AS words FR
 
 -- name: allow_long_count
 -- Counting all lexemes of a big pool takes longer than everyday statements may.
-SELECT set_config('statement_timeout', '600s', true)
+SELECT set_config('statement_timeout', '600s', true),
+    set_config('application_name', left(current_setting('application_name'), 56) || ' (long)', true)
 
 -- name: count_all_lexemes
 -- In how many messages and in how many contexts each lexeme occurs, those of one alone left out.

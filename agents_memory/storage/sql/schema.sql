@@ -35,6 +35,14 @@ INSERT INTO schema_migrations (version, name, checksum) VALUES ($1, $2, $3)
 -- Whether the pool was ever migrated; asked with the pool's search path.
 SELECT to_regclass('schema_migrations')::text
 
+-- name: find_progress
+-- Whether migrating the pool has begun, and whether it ever came to its end, where the tables of vectors are made. The
+-- catalogue tells also a role that may not look into the schema, which is the first one of the search path.
+SELECT count(*) FILTER (WHERE relname = 'schema_migrations') > 0 AS begun,
+    count(*) FILTER (WHERE relname LIKE 'message\_vectors\_%') > 0 AS finished
+FROM pg_class
+WHERE relkind = 'r' AND relnamespace = to_regnamespace(split_part(current_setting('search_path'), ',', 1))
+
 -- name: find_version
 -- The newest applied step.
 SELECT max(version) FROM schema_migrations

@@ -5,5 +5,7 @@ SELECT pg_backend_pid() AS pid, current_setting('search_path') AS search_path,
         WHERE t.typname = 'halfvec' LIMIT 1) AS vector_home
 
 -- name: find_backend
--- Whether the server still knows the session of another connection of ours.
-SELECT 1 FROM pg_stat_activity WHERE pid = $1
+-- Whether the server still has the session of another connection of ours, and works for it: a statement that goes on for so
+-- many seconds although it may not be long (`allow_long_…` says so in the name) is stuck.
+SELECT 1 FROM pg_stat_activity WHERE pid = $1 AND NOT coalesce(state = 'active'
+    AND query_start < clock_timestamp() - make_interval(secs => $2) AND application_name NOT LIKE '% (long)', false)

@@ -93,6 +93,26 @@ def test_leaving_out_rules_that_cannot_apply_changes_nothing(text: str) -> None:
     assert redact(text) == _redact_by_every_rule(text)
 
 
+QUOTED_AND_ODD = (
+    "DB_PASSWORD='rain\"2024'",
+    '"password": "Sommer`2024"',
+    "PGPASSWORD='winter`sun' psql",
+    "secret: 'Falcon\"staple\"rain'",
+    "token = '\"abcdefgh\"'",
+    'mot de passe: "Winter-2025`staple.9!"',
+    "you have 2 tries\n\nPassword:\nTrX٣٤zQw\n",
+    "1. Open\n| password | Abc²Xyz³Q |\n",
+    "define( 'AUTH_KEY', 'ember meadow cactus lantern 32' );",
+)
+
+
+@pytest.mark.parametrize("sample", QUOTED_AND_ODD)
+def test_quotes_in_values_and_digits_of_any_script_tell_a_secret(sample: str) -> None:
+    """F108"""
+    assert redact(sample).counts
+    assert redact(sample) == _redact_by_every_rule(sample)
+
+
 @pytest.mark.parametrize("sample", [*TOKENS.values(), *SECRETS, *HARMLESS])
 def test_each_sample_is_judged_as_by_every_rule(sample: str) -> None:
     for text in (sample, sample[1:], sample[:-1], sample.upper(), sample.lower(), f"é{sample}"):

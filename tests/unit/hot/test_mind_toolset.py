@@ -240,7 +240,8 @@ async def test_recall_keeps_to_kinds_tags_and_budget(talk: Talk) -> None:
     assert ids(await talk.ask("recall", tags=["flights"])) == [note]
     said = (await talk.ask("recall", query="heron", kinds=["message"]))["results"]
     assert {message["kind"] for message in said} == {"message"}
-    await remember(talk, "Harbour log: " + "the heron stands and looks. " * 60)
+    for log in ("Harbour log: ", "Heron harbour, another log: "):
+        await remember(talk, log + "the heron stands and looks. " * 60)
     short = await talk.ask("recall", query="heron harbour", max_tokens=200)
     assert short["left_out"] == len(short["left_out_ids"]) >= 1
 
