@@ -1,6 +1,7 @@
 """Intake: everything said is stored once, repaired, without its secrets."""
 
 import asyncio
+import threading
 from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
@@ -9,11 +10,13 @@ import pytest
 
 from agents_memory.domain.errors import Code, Refusal
 from agents_memory.domain.fencing import fence
+from agents_memory.domain.lexical import Analysis, analyse
 from agents_memory.domain.messages import Accepted, Role, Stored, Trust
+from agents_memory.services import intake
 from agents_memory.services.intake import accept
 from agents_memory.storage import messages, work
 from agents_memory.storage.connections import Database
-from tests.factories import Services, draft
+from tests.factories import NOON, Services, draft
 from tests.integration.cold_daemons import query
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
@@ -165,3 +168,21 @@ async def test_a_time_that_the_pools_clock_has_not_reached_is_unknown(use: Servi
     assert [(row["message"], row["occurred_at"]) for row in rows] == [
         ("soon", now + times["soon"]), ("hours", None), ("years", None),
     ] * 2  # fmt: skip
+
+
+async def test_many_turns_from_the_disk_are_analysed_beside_the_loop(
+    use: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D10: each is small enough, all of them take seconds."""
+    threads: set[int] = set()
+
+    def noted(text: str) -> Analysis:
+        threads.add(threading.get_ident())
+        return analyse(text)
+
+    turns = [await accept(draft("some words " * 2_000), NOON) for _ in range(3)]
+    waiting = [replace(turn, analysis=None) for turn in turns if isinstance(turn, Accepted)]
+    monkeypatch.setattr(intake, "analyse", noted)
+    assert len(await use.intake.insert_many(waiting, use.user_id)) == 3
+    assert threads
+    assert threading.get_ident() not in threads

@@ -15,6 +15,7 @@ import pytest
 import structlog
 
 from agents_memory import observe
+from agents_memory.domain.brief import Section
 from agents_memory.domain.errors import DatabaseUnavailable, MemoryFault
 from agents_memory.observe import Action, get_logger, outline, scrub
 
@@ -79,6 +80,13 @@ def test_content_inside_other_values_is_left_out(lines: Any, value: object) -> N
     (line,) = lines()
     assert line["left_out"] == "ids"
     assert "Mimi" not in json.dumps(line)
+
+
+def test_a_value_of_ours_is_left_out_whole(lines: Any) -> None:
+    """A named tuple may hold words, in whatever field."""
+    log.info(Action.READY, note=Section(CONTENT, (CONTENT,)), version=Section("Pinned", ()))
+    (line,) = lines()
+    assert line["left_out"] == "note,version"
 
 
 def test_content_in_place_of_the_action_is_left_out(lines: Any) -> None:
