@@ -5,10 +5,10 @@ were met before: each is looked up once for both. The result is that of one afte
 """
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
 from operator import itemgetter, or_
+from typing import NamedTuple
 
 from agents_memory.domain import lexical
 from agents_memory.domain.lexical import Analysis, analyse
@@ -19,8 +19,7 @@ _KEPT_STRETCHES = 16_384
 _MAX_KEPT_CHARS = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """Text without the secrets that were found, how many of each kind, and its lexemes."""
 
     text: str

@@ -17,9 +17,9 @@ machine. Text is brought to its compatibility form without case, and falls into:
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
+from typing import NamedTuple
 
 from agents_memory.domain.lexical.stopwords import asking_lexemes
 from agents_memory.domain.lexical.tokens import (
@@ -53,8 +53,7 @@ _KEPT_STRETCHES = 16_384
 _MAX_KEPT_CHARS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Analysis:
+class Analysis(NamedTuple):
     """The lexemes of a text with their frequencies (1 to `MAX_TERM_FREQUENCY`).
 
     `length` is the number of words (pairs, in scripts without spaces) that were read; `cut` says

@@ -27,7 +27,7 @@ Most texts hold nothing like a secret, and rules that can find nothing are not a
 patterns begin with a letter or a class, which a search skips to (sought).
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from agents_memory.domain.redaction import veiled
 from agents_memory.domain.redaction.suspicion import MERGED, RULES, asked, suspicions_of
@@ -36,8 +36,7 @@ _ROUNDS = 8
 """Replacing one secret may lay bare another; a mark never does, so the rounds stay few."""
 
 
-@dataclass(frozen=True, slots=True)
-class Redacted:
+class Redacted(NamedTuple):
     """Text without the secrets that were found, and how many of each kind there were."""
 
     text: str
