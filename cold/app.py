@@ -6,7 +6,12 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from agents_memory.clock import Clock, DatabaseClock, SystemClock
-from agents_memory.domain.errors import ConfigurationError, MemoryFault
+from agents_memory.domain.errors import (
+    ConfigurationError,
+    DatabaseUnavailable,
+    MemoryFault,
+    SchemaMismatch,
+)
 from agents_memory.embedding.opening import open_embedders
 from agents_memory.observe import Action, configure, get_logger
 from agents_memory.services.opening import open_pool
@@ -41,6 +46,8 @@ APPLICATION = "mcp-agents-memory coldpath"
 WORK_LEFT = 4
 # Another start would not help.
 MISCONFIGURED = 2
+# The database is away, or its schema does not fit.
+UNUSABLE = 3
 # Work hung, and only a new process helps.
 HUNG = 5
 
@@ -53,8 +60,9 @@ def main(
 ) -> int:
     """Runs until it is told to stop; 0 when it ended as it should, 1 when something is in its way.
 
-    MISCONFIGURED for settings that cannot be meant: another start would not help. HUNG when work
-    hung. With `--once`, WORK_LEFT when it could not do all that was due.
+    MISCONFIGURED for settings that cannot be meant: another start would not help. UNUSABLE when the
+    database was at its start. HUNG when work hung. With `--once`, WORK_LEFT when it could not do
+    all that was due.
 
     `environ` is that of this process unless given. `kept`: the keeper of the embedded database
     started it, so it does not keep that database up, and ends with its parent.
@@ -73,6 +81,9 @@ def main(
     except ConfigurationError as fault:
         log.error(Action.STOPPED, error=fault)
         return MISCONFIGURED
+    except (DatabaseUnavailable, SchemaMismatch) as fault:
+        log.error(Action.STOPPED, error=fault)
+        return UNUSABLE
     except MemoryFault as fault:
         log.error(Action.STOPPED, error=fault)
         return 1

@@ -15,6 +15,7 @@ from hot.services import Services
 
 # How long a turn waits for the database before it is kept on the disk.
 SAVE_WITHIN_S = 4.0
+_IN_TURN = DatabaseUnavailable("turns that were said before it are stored first")
 
 
 class Saving:
@@ -45,20 +46,24 @@ class Saving:
         turn = await accept(draft, self._clock.now())
         if isinstance(turn, Refusal):
             return turn
-        why: MemoryFault = DatabaseUnavailable(f"earlier turns wait too{self._drainer.since()}")
-        if not self._drainer.behind:
+        behind = self._drainer.behind
+        why = self._drainer.why if behind else None
+        if why is None:
             try:
                 async with asyncio.timeout(SAVE_WITHIN_S):
-                    return await self._store(turn, client_session)
+                    if not behind:
+                        return await self._store(turn, client_session)
+                    # It has to wait in any case, but shall say for what.
+                    await self._services()
             except TimeoutError:
                 # Should it be stored after all: the same intake_id is never stored twice.
-                why = DatabaseUnavailable(f"no answer within {SAVE_WITHIN_S:g} seconds")
+                why = self._silent()
             except MemoryFault as fault:
                 if blames_the_data(fault):
                     raise
                 why = fault
-        queued = await queue(self._spool, turn, self._settings.user_name, why)
-        self._drainer.wake()
+        queued = await queue(self._spool, turn, self._settings.user_name, why or _IN_TURN)
+        self._drainer.wake(why)
         return queued
 
     async def close(self) -> None:
@@ -74,6 +79,12 @@ class Saving:
         ):
             return None
         return await services.told.store(turn, services.user_id, within_s=SAVE_WITHIN_S)
+
+    def _silent(self) -> DatabaseUnavailable:
+        return DatabaseUnavailable(
+            f"{self._settings.describe_database()}: no answer within {SAVE_WITHIN_S:g} seconds; "
+            "check that the server is well (`mcp-agents-memory doctor` looks further)"
+        )
 
     async def _way(self) -> Way:
         services = await self._services()

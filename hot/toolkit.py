@@ -43,6 +43,8 @@ from hot.wire import Answers, Requests
 # Gemini CLI adds this argument to every tool and forwards it.
 CLIENT_KEYS = frozenset({"wait_for_previous"})
 CONTEXT = "context"
+# The answer to a commit may be lost with its server.
+UNCHANGED = "Nothing was stored or changed by this call, as far as is known"
 MAX_PROBLEMS = 5
 MAX_NAME_CHARS = 60
 MAX_RULE_CHARS = 300
@@ -76,7 +78,8 @@ class StrictTool(Tool):
         try:
             answer = await self.fn(**validated, **{CONTEXT: context})
         except Exception as fault:
-            answer = as_refusal(fault)
+            reads = self.annotations is not None and bool(self.annotations.read_only_hint)
+            answer = as_refusal(fault, reads=reads)
             if answer is None:
                 log.error(Action.TOOL_FAILED, tool=self.name, error=fault)
                 raise ToolError(
@@ -151,11 +154,11 @@ def _arguments(fn: Callable[..., Any]) -> type[ArgModelBase]:
     return func_metadata(fn, skip_names=[CONTEXT], structured_output=False).arg_model
 
 
-def as_refusal(fault: Exception) -> Refusal | None:
+def as_refusal(fault: Exception, *, reads: bool) -> Refusal | None:
     """The refusal for a pool that can't be used now; None for a bug of ours."""
-    if isinstance(fault, DatabaseUnavailable | SchemaMismatch | ConfigurationError):
-        return Refusal(Code.DATABASE_UNAVAILABLE, str(fault))
-    return None
+    if not isinstance(fault, DatabaseUnavailable | SchemaMismatch | ConfigurationError):
+        return None
+    return Refusal(Code.DATABASE_UNAVAILABLE, str(fault) if reads else f"{fault}. {UNCHANGED}")
 
 
 def refusal_result(refusal: Refusal) -> CallToolResult:

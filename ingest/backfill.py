@@ -26,7 +26,12 @@ from agents_memory.cli.output import (
 from agents_memory.cli.pool import load_settings, open_for, say, wanted_services
 from agents_memory.cli.running import until_told
 from agents_memory.clock import SystemClock
-from agents_memory.domain.errors import ConfigurationError, DatabaseUnavailable, MemoryFault
+from agents_memory.domain.errors import (
+    ConfigurationError,
+    DatabaseUnavailable,
+    MemoryFault,
+    SchemaMismatch,
+)
 from agents_memory.domain.messages import Origin
 from agents_memory.services.intake import Intake
 from agents_memory.settings import Settings
@@ -60,7 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         click.echo(f"error: {visible(str(fault))}", err=True)
         if isinstance(fault, ConfigurationError):
             return EXIT_USAGE
-        return EXIT_DATABASE if isinstance(fault, DatabaseUnavailable) else EXIT_FAILURE
+        unusable = isinstance(fault, DatabaseUnavailable | SchemaMismatch)
+        return EXIT_DATABASE if unusable else EXIT_FAILURE
 
 
 def _refuse_one_project(client: str, root: Path) -> None:
@@ -175,7 +181,11 @@ def _render(settings: Settings, place: str, found: Survey, outcomes: dict[Kept, 
             f"{'sample':<10}{day(sample.said_at)}  {sample.project or '-'}  {sample.text}"
             for sample in found.samples
         ]
-        lines.append("nothing was stored; --run does (what is there already is not stored again)")
+        lines.append(
+            "nothing was stored; --run does (what is there already is not stored again)"
+            if found.total
+            else "there is nothing to store"
+        )
     else:
         lines.append(f"{'done':<10}{counted(outcomes)}")
     return "\n".join(lines)

@@ -40,7 +40,7 @@ def command(
     """Bring in what was said in a client before capture began.
 
     Without --run nothing is stored: it shows counts, what would be left out and why, how many
-    secrets would be taken out, and three samples. Doing it again adds nothing.
+    secrets would be taken out, and up to three samples. Doing it again adds nothing.
     """
     words = [client, f"--rate={rate}"]
     words += [] if root is None else [f"--root={root}"]

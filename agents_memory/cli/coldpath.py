@@ -7,8 +7,8 @@ from agents_memory.settings import Settings
 
 EXAMPLE = "Example: mcp-agents-memory coldpath --once"
 CODES = (
-    "Exit codes: 0 done, 1 failed, 2 wrong usage or settings; with --once 4 when work is left "
-    "failed, held or parked."
+    "Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 the database cannot be used; with "
+    "--once 4 when work is left failed, held or parked."
 )
 
 

@@ -10,7 +10,7 @@ import click
 from agents_memory.cli.output import visible
 from agents_memory.domain.errors import DatabaseUnavailable
 from agents_memory.observe import configure
-from agents_memory.services.opening import Role, open_pool, owning
+from agents_memory.services.opening import Role, naming, open_pool, owning
 from agents_memory.services.reachability import explained
 from agents_memory.settings import Settings
 from agents_memory.storage import users
@@ -95,14 +95,13 @@ async def open_for(
             settings, role, application=f"mcp-agents-memory {command}", services=services
         )
     except DatabaseUnavailable as fault:
-        raise explained(fault, settings) from fault
+        raise explained(fault, settings, role) from fault
     try:
-        database = opened.database
-        user_id = await database.run(
-            lambda connection: users.ensure_user(connection, settings.user_name)
-        )
-        with owning(settings) if role == "owner" else nullcontext():
-            yield OpenPool(database, user_id)
+        with owning(settings) if role == "owner" else nullcontext(), naming(settings, role):
+            user_id = await opened.database.run(
+                lambda connection: users.ensure_user(connection, settings.user_name)
+            )
+            yield OpenPool(opened.database, user_id)
     finally:
         await opened.close()
 

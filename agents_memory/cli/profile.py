@@ -171,7 +171,10 @@ def seed(*, folder: str | None, as_json: bool) -> int:
         lines += [f"kept     {kind} (it was there)" for kind in done.kept]
         emit_text("\n".join(lines))
         if done.written and folder is None:
-            say("these are examples: change them with `profile write KIND --file F`")
+            say(
+                "these are examples, which every brief shows until you change them: `profile show "
+                "KIND > F`, edit F, `profile write KIND --file F`"
+            )
     return EXIT_OK
 
 

@@ -25,6 +25,7 @@ MAX_PROMISES = 10
 MAX_PROJECTS = 5
 PROJECT_WINDOW = timedelta(days=30)
 _GAP = "\n\n"
+_NOTHING = "Nothing is pinned, promised or known yet."
 PROFILE_CHARS = 2_500
 # A side of the persona may take one of so many parts of a brief, and all three together a third.
 PERSONA_PARTS = 9
@@ -168,7 +169,10 @@ class Briefing:
             "recent_here": len(here),
             "recent_elsewhere": len(elsewhere),
         }
-        nothing = "Nothing is remembered yet. Save what matters with manage_knowledge."
+        nothing = (
+            f"{_NOTHING} Turns that were stored lately stand here once they are screened; "
+            "search_memory finds them at once. Save what matters with manage_knowledge."
+        )
         return Brief(fence(body or nothing, "brief"), counts, _shown(material, body, limit))
 
     async def wake(self, reader: Reader) -> Brief:
@@ -194,7 +198,7 @@ class Briefing:
             "promises": len(material.promises),
             "persona": len(material.persona),
         }
-        nothing = "Nothing is pinned, promised or known yet. Keep what matters with remember."
+        nothing = f"{_NOTHING} Keep what matters with remember."
         return Brief(fence(body or nothing, "brief"), counts, _shown(material, body, limit))
 
     async def _active(self, connection: Connection, user_id: int) -> list[ActiveProject]:

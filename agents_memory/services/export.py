@@ -15,8 +15,8 @@ from agents_memory.storage.exporting import SECTIONS
 FORMAT = 1
 NOTE = (
     "Readable, not restorable: vectors, queues and the pool's secret are left out; pg_dump makes a "
-    "backup. The audit of every change are the patches (actor, tool, reason, created_at) with "
-    "their operations."
+    "backup. The patches (actor, tool, reason, created_at) and their operations are the audit of "
+    "every change."
 )
 
 # Legal in JSON, and read as an end of line or as a command by some who show it.

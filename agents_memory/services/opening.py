@@ -12,12 +12,13 @@ from agents_memory.domain.errors import (
     SchemaMismatch,
 )
 from agents_memory.observe import Action, get_logger
-from agents_memory.settings import Settings
+from agents_memory.settings import Secret, Settings
+from agents_memory.settings.address import parse
 from agents_memory.settings.inherited import inherited_environment
 from agents_memory.storage import migrate
 from agents_memory.storage.connections import PATIENCE_S, Database
 from agents_memory.storage.embedded.endpoint import COLD, HOT, OWNER
-from agents_memory.storage.faults import lacks_right
+from agents_memory.storage.faults import ANY_SETTING, lacks_right
 
 if TYPE_CHECKING:
     from agents_memory.embedding.profiles import Profile
@@ -34,6 +35,13 @@ HOT_PATIENCE_S = 4.0
 ENSURE_EVERY_S = 30.0
 
 log = get_logger()
+
+
+class Way(NamedTuple):
+    """Which setting leads to the database as one role, and where to; nothing secret."""
+
+    setting: str
+    where: str
 
 
 class OpenedPool(NamedTuple):
@@ -81,7 +89,7 @@ async def open_pool(
     """
     if not settings.embedded:
         database = external_database(settings, role, application)
-        return await _checked(OpenedPool(database, None), role)
+        return await _checked(settings, OpenedPool(database, None), role)
     # Here, because with a database elsewhere nothing of it is needed.
     from agents_memory.storage.embedded.attach import attach
     from agents_memory.storage.embedded.place import find_place
@@ -115,6 +123,37 @@ async def prepare(owner: Database, profile: "Profile", *, hot: str, cold: str) -
 
 
 @contextmanager
+def naming(settings: Settings, role: Role) -> Iterator[None]:
+    """Raises DatabaseUnavailable that names the one setting which leads to the database as `role`.
+
+    Elsewhere nobody knows under which of them a database was opened.
+    """
+    try:
+        yield
+    except DatabaseUnavailable as fault:
+        if settings.embedded or ANY_SETTING not in str(fault):
+            raise
+        named = str(fault).replace(ANY_SETTING, way(settings, role).setting)
+        raise DatabaseUnavailable(named) from fault.__cause__
+
+
+def way(settings: Settings, role: Role) -> Way:
+    """The way to the database that the settings name, as `role`."""
+    own = _own_url(settings, role)
+    if own is not None:
+        return Way(f"{role.upper()}_DATABASE_URL", parse(own.reveal()).describe())
+    setting = "DATABASE_URL" if settings.database_url is not None else "the DB_ settings"
+    if settings.database_direct_url is not None and role != "hot":
+        setting += " or DATABASE_DIRECT_URL"
+    return Way(setting, settings.describe_database())
+
+
+def _own_url(settings: Settings, role: Role) -> Secret | None:
+    own = {"cold": settings.cold_database_url, "owner": settings.owner_database_url}
+    return own.get(role)
+
+
+@contextmanager
 def owning(settings: Settings) -> Iterator[None]:
     """Raises DatabaseUnavailable that says which setting names the owner, where it is another."""
     try:
@@ -145,8 +184,7 @@ async def prepare_pool(settings: Settings, profile: "Profile | None" = None) -> 
             return (*opened.applied, *later)
         finally:
             await opened.close()
-    with owning(settings):
-        return await _prepare_external(settings, profile)
+    return await _prepare_external(settings, profile)
 
 
 async def _prepare_external(settings: Settings, profile: "Profile") -> tuple[str, ...]:
@@ -156,11 +194,13 @@ async def _prepare_external(settings: Settings, profile: "Profile") -> tuple[str
         for role in ("hot", "cold"):
             runtime = external_database(settings, role, "mcp-agents-memory migrate")
             try:
-                async with runtime.acquire() as connection:
-                    roles[role] = str(await connection.fetchval("SELECT current_user"))
+                with naming(settings, role):
+                    async with runtime.acquire() as connection:
+                        roles[role] = str(await connection.fetchval("SELECT current_user"))
             finally:
                 await runtime.close()
-        return await prepare(owner, profile, **roles)
+        with owning(settings), naming(settings, "owner"):
+            return await prepare(owner, profile, **roles)
     finally:
         await owner.close()
 
@@ -189,11 +229,12 @@ def _profile_of(settings: Settings) -> "Profile":
     return profiles_of(settings)[0]
 
 
-async def _checked(opened: OpenedPool, role: Role) -> OpenedPool:
+async def _checked(settings: Settings, opened: OpenedPool, role: Role) -> OpenedPool:
     if role == "owner":
         return opened
     try:
-        await opened.database.run(migrate.compatibility)
+        with naming(settings, role):
+            await opened.database.run(migrate.compatibility)
     except BaseException:
         await opened.close()
         raise
@@ -205,11 +246,8 @@ def external_database(settings: Settings, role: Role, application: str) -> Datab
 
     Raises ConfigurationError when it is the embedded one.
     """
-    url, own = {
-        "hot": (settings.hot_url, None),
-        "cold": (settings.cold_url, settings.cold_database_url),
-        "owner": (settings.owner_url, settings.owner_database_url),
-    }[role]
+    urls = {"hot": settings.hot_url, "cold": settings.cold_url, "owner": settings.owner_url}
+    url, own = urls[role], _own_url(settings, role)
     if url is None:
         raise ConfigurationError("no database is configured; set DATABASE_URL")
     direct = settings.direct_url if own is None else None

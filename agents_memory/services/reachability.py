@@ -1,7 +1,7 @@
 """Why a database cannot be reached, and the one thing to do about it."""
 
 from agents_memory.domain.errors import DatabaseUnavailable, MemoryFault
-from agents_memory.services.opening import external_database
+from agents_memory.services.opening import Role, external_database, way
 from agents_memory.settings import Settings
 from agents_memory.storage.faults import reason
 
@@ -24,18 +24,20 @@ async def knock(settings: Settings, application: str) -> None:
         await database.close()
 
 
-def explained(fault: DatabaseUnavailable, settings: Settings) -> DatabaseUnavailable:
+def explained(
+    fault: DatabaseUnavailable, settings: Settings, role: Role = "hot"
+) -> DatabaseUnavailable:
     """The same fault, with its reason and its fix as text."""
     if settings.embedded:
         return fault
-    detail, fix = explain_in(settings, fault)
+    detail, fix = explain_in(settings, fault, role)
     return DatabaseUnavailable(f"{detail}; {fix}")
 
 
-def explain_in(settings: Settings, fault: MemoryFault) -> tuple[str, str]:
+def explain_in(settings: Settings, fault: MemoryFault, role: Role = "hot") -> tuple[str, str]:
     """What is wrong and its fix, for the database that the settings name."""
-    setting = "DATABASE_URL" if settings.database_url is not None else "DB_HOST"
-    return explain(fault, where=settings.describe_database(), setting=setting)
+    setting, where = way(settings, role)
+    return explain(fault, where=where, setting=setting)
 
 
 def explain(fault: MemoryFault, *, where: str, setting: str) -> tuple[str, str]:

@@ -213,19 +213,22 @@ class Drainer:
         self._way = way
         self._woken = asyncio.Event()
         self._behind = spool.has_any()
-        self._fault: MemoryFault | OSError | None = None
+        self._why: MemoryFault | None = None
 
     @property
     def behind(self) -> bool:
         """Whether something waits that was said before what comes now, which then waits too."""
         return self._behind or self._spool.pending
 
-    def since(self) -> str:
-        """Why the last drain failed, as the end of a sentence; empty where none did."""
-        return "" if self._fault is None else f": {self._fault}"
+    @property
+    def why(self) -> MemoryFault | None:
+        """For what the turns wait, from the first on until a drain succeeds; None: not known."""
+        return self._why
 
-    def wake(self) -> None:
-        """Somebody needs the database: see at once whether it is back."""
+    def wake(self, why: MemoryFault | None = None) -> None:
+        """Somebody needs the database, and did not get it for `why`: see at once if it is back."""
+        if self._why is None:
+            self._why = why
         self._woken.set()
 
     async def run(self) -> None:
@@ -235,6 +238,9 @@ class Drainer:
             pause = _LOOK_EVERY_S
             if not await asyncio.to_thread(self._spool.has_any):
                 self._behind = False
+                if not self._spool.pending:
+                    # Of a turn that could not be kept here either.
+                    self._why = None
             else:
                 self._behind = not await self._drained()
                 failures = failures + 1 if self._behind else 0
@@ -252,9 +258,19 @@ class Drainer:
         try:
             way = await self._way()
             done = await drain(self._spool, way.database, way.intake)
-            self._fault = None
         except (MemoryFault, OSError) as fault:
-            self._fault = fault
+            self._why = fault if isinstance(fault, MemoryFault) else self._unusable(fault)
             log.debug(Action.SPOOL_WAITS, error=fault)
             return False
-        return done is not None and not self._spool.pending
+        if done is None:
+            # Whether another process gets on, it alone knows.
+            return False
+        self._why = None
+        return not self._spool.pending
+
+    def _unusable(self, error: OSError) -> MemoryFault:
+        return MemoryFault(
+            f"the turns in {self._spool.folder} cannot be taken from there "
+            f"({error.strerror or type(error).__name__}); make room on that disk, and see that the "
+            "folder may be written"
+        )

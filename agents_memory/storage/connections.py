@@ -4,7 +4,7 @@ import asyncio
 import random
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from types import TracebackType
 from typing import Literal, NoReturn, TypeVar
 
@@ -108,7 +108,7 @@ class Database:
         The caller closes it. Raises DatabaseUnavailable, and ConfigurationError where there is only
         a pooler that shares sessions.
         """
-        with translated(self._mended):
+        with self._translated(self._own):
             return await self._own.open_own(settings)
 
     @asynccontextmanager
@@ -157,7 +157,7 @@ class Database:
         while True:
             try:
                 if pause and self._recover is not None:
-                    with translated(self._mended):
+                    with self._translated(self._sessions):
                         await asyncio.wait_for(self._recover(), within_s)
                 with self._leased(self._leases.idle() or await self._lend()) as connection:
                     if not self._sessions.shared:
@@ -182,6 +182,11 @@ class Database:
                 ) from None
             self._lost(error)
 
+    def _translated(self, sessions: Sessions) -> AbstractContextManager[None]:
+        # Where an embedded server listens, nobody needs to know.
+        where = sessions.hosts.where if self._recover is None else None
+        return translated(self._mended, where)
+
     def _leased(self, connection: DedicatedConnection) -> "_Lease":
         self._stalls.begin()
         return _Lease(connection, self._take_back)
@@ -189,12 +194,13 @@ class Database:
     def _take_back(self, connection: DedicatedConnection, error: BaseException | None) -> None:
         self._leases.take_back(connection)
         if error is not None and isinstance(error, (*FROM_DRIVER, DatabaseUnavailable)):
-            self._lost(error)
+            # The driver would say of a connection that we ended that the server hung up.
+            self._lost(TimeoutError() if connection in self._stalls.ended else error)
 
     def _lost(self, error: BaseException) -> NoReturn:
         """Raises our own error for one of the driver's."""
         try:
-            with translated(self._mended):
+            with self._translated(self._sessions):
                 raise error
         except DatabaseUnavailable:
             # What took one connection took the others too; they would fail one by one.

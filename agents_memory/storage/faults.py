@@ -27,6 +27,10 @@ CONNECTION_LOST: tuple[type[BaseException], ...] = (
 FROM_DRIVER: tuple[type[BaseException], ...] = (*CONNECTION_LOST, asyncpg.PostgresError)
 
 
+# What leads to the database, where it is not known as which role it was opened.
+ANY_SETTING = "DATABASE_URL (or the URL of this role)"
+
+
 class Reason(NamedTuple):
     """Why the database cannot serve us, and the one thing to do about it.
 
@@ -246,16 +250,17 @@ def blames_the_data(fault: BaseException) -> bool:
 
 
 @contextmanager
-def translated(mended: str | None = None) -> Iterator[None]:
+def translated(mended: str | None = None, where: str | None = None) -> Iterator[None]:
     """Raises DatabaseUnavailable, SchemaMismatch or MemoryFault for what asyncpg raised inside.
 
     `mended` says what to do about what may pass by itself, where no setting leads to the database.
+    `where` is the address of the database, without secrets.
     """
     try:
         yield
     except FROM_DRIVER as error:
         told = _first(error)
-        raise _fault(told, mended) from told
+        raise _fault(told, mended, where) from told
 
 
 def _first(error: BaseException) -> BaseException:
@@ -268,7 +273,7 @@ def _first(error: BaseException) -> BaseException:
     return _first(link) if isinstance(link, FROM_DRIVER) else error
 
 
-def _fault(error: BaseException, mended: str | None) -> MemoryFault:
+def _fault(error: BaseException, mended: str | None, where: str | None) -> MemoryFault:
     state = getattr(error, "sqlstate", None)
     if state in _SCHEMA_STATES:
         return SchemaMismatch(
@@ -277,8 +282,10 @@ def _fault(error: BaseException, mended: str | None) -> MemoryFault:
         )
     if (found := reason(error)) is not None:
         fix = mended if found.passing else None
-        fix = fix or found.fix.format(setting="DATABASE_URL (or the URL of this role)")
-        return DatabaseUnavailable(f"{describe(error)}; {fix}")
+        fix = fix or found.fix.format(setting=ANY_SETTING)
+        # Of several hosts each is named beside what is wrong with it.
+        place = "" if where is None or isinstance(error, NoHost) else f"{where}: "
+        return DatabaseUnavailable(f"{place}{describe(error)}; {fix}")
     if isinstance(error, _UNDONE):
         return MemoryFault(
             f"the server undid a call that met another one (SQLSTATE {state}); try again"

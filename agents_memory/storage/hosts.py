@@ -19,12 +19,14 @@ EACH_HOST_S = 4.0
 class Hosts:
     """The `(host, port)` pairs of a URL, whose other parts stay with the caller.
 
-    `target` is what the driver has to ask of a server: of several hosts the one that takes writes,
-    unless the URL says otherwise (None: the driver reads it there).
+    `where` names them without secrets. `target` is what the driver has to ask of a server: of
+    several hosts the one that takes writes, unless the URL says otherwise (None: the driver reads
+    it there).
     """
 
     def __init__(self, url: str) -> None:
         address = parse(url)
+        self.where = address.describe()
         self._hosts = address.hosts
         self._good = 0
         said = "target_session_attrs" in dict(address.parameters)

@@ -29,6 +29,16 @@ _THERE_ALREADY = (
     asyncpg.DuplicateObjectError,
     asyncpg.DuplicateFunctionError,
 )
+_GONE_ALREADY = (
+    asyncpg.UndefinedTableError,
+    asyncpg.UndefinedColumnError,
+    asyncpg.UndefinedObjectError,
+    asyncpg.UndefinedFunctionError,
+)
+_UNFINISHED = (
+    "the migration of the pool has not come to its end; run `mcp-agents-memory migrate` as its "
+    "owner, which goes on where it stopped"
+)
 _STEP = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.sql\Z")
 
 
@@ -76,9 +86,9 @@ def _files() -> Iterator[tuple[re.Match[str], Traversable]]:
 async def migrate(owner: Database) -> tuple[Step, ...]:
     """Applies the missing steps and returns them; none when the schema is current.
 
-    Raises SchemaMismatch when an applied step differs from the file of the same number or what a
-    missing one makes is there, and
-    ConfigurationError when server or pgvector are too old.
+    Raises SchemaMismatch when an applied step differs from the file of the same number, or a
+    missing one finds that it, or one after it, was applied; ConfigurationError when server or
+    pgvector are too old.
     """
     async with _alone(owner) as connection:
         return await _apply_steps(connection, owner.schema)
@@ -134,6 +144,7 @@ async def _apply_steps(connection: Connection, schema: str) -> tuple[Step, ...]:
     await connection.execute(SQL["create_migrations"].sql)
     rows = await connection.fetch(SQL["list_migrations"].sql)
     applied = {row["version"]: row["checksum"] for row in rows}
+    last = max(applied, default=0)
     done = []
     for step in steps():
         if step.version in applied:
@@ -143,8 +154,12 @@ async def _apply_steps(connection: Connection, schema: str) -> tuple[Step, ...]:
                     "install the version of the program that made this pool, then upgrade"
                 )
             continue
+        # Steps are only ever added at the end, so a gap is a row that was lost. To apply it anew
+        # could put an older function over a newer one, and no fault would tell.
+        if step.version < last:
+            raise _lost(step, f"a later one, {last:04d}, is")
         async with connection.transaction():
-            with _made_before(step):
+            with _applied_before(step):
                 await connection.execute(step.sql)
             await connection.execute(
                 SQL["record_migration"].sql, step.version, step.name, step.checksum
@@ -154,17 +169,26 @@ async def _apply_steps(connection: Connection, schema: str) -> tuple[Step, ...]:
 
 
 @contextmanager
-def _made_before(step: Step) -> Iterator[None]:
-    """Raises SchemaMismatch where a step meets what it is to make."""
+def _applied_before(step: Step) -> Iterator[None]:
+    """Raises SchemaMismatch where a step meets what it is to make, or misses what it is to change.
+
+    Both are what a step leaves behind.
+    """
     try:
         yield
     except _THERE_ALREADY as fault:
-        raise SchemaMismatch(
-            f"migration {step.version:04d} is not on the pool's list of applied steps, but what it "
-            f"makes is there already (SQLSTATE {fault.sqlstate}). If the list (schema_migrations) "
-            "lost a row, restore the pool from a backup, or that row from one; if these tables are "
-            "of another program, set DB_SCHEMA to a schema of its own. Nothing was changed"
-        ) from fault
+        raise _lost(step, f"what it makes is there (SQLSTATE {fault.sqlstate})") from fault
+    except _GONE_ALREADY as fault:
+        raise _lost(step, f"what it changes is not there (SQLSTATE {fault.sqlstate})") from fault
+
+
+def _lost(step: Step, but: str) -> SchemaMismatch:
+    return SchemaMismatch(
+        f"migration {step.version:04d} is not on the pool's list of applied steps, but {but}. If "
+        "the list (schema_migrations) lost a row, restore the pool from a backup, or that row from "
+        "one; if these tables are of another program, set DB_SCHEMA to a schema of its own. This "
+        "step changed nothing"
+    )
 
 
 async def _ensure_schema(connection: Connection, schema: str) -> None:
@@ -220,11 +244,10 @@ async def compatibility(connection: Connection) -> Compatibility:
     """
     latest = latest_version()
     if await connection.fetchval(SQL["find_migrations"].sql) is None:
-        raise SchemaMismatch(
-            "the pool is empty, or this role has no right to see it; run `mcp-agents-memory "
-            "migrate` as its owner, which makes it and grants what is needed"
-        )
-    version = await connection.fetchval(SQL["find_version"].sql) or 0
+        raise await _unseen(connection)
+    version = await connection.fetchval(SQL["find_version"].sql)
+    if version is None:
+        raise SchemaMismatch(_UNFINISHED)
     min_client = await connection.fetchval(SQL["find_min_client"].sql)
     if _numbers(__version__) < _numbers(min_client):
         raise ProgramTooOld(
@@ -237,6 +260,23 @@ async def compatibility(connection: Connection) -> Compatibility:
             "run `mcp-agents-memory migrate` as the owner of the pool"
         )
     return Compatibility(version, latest, min_client)
+
+
+async def _unseen(connection: Connection) -> SchemaMismatch:
+    """Why a role sees no list of steps, as the catalogue tells everybody."""
+    found = await connection.fetchrow(SQL["find_progress"].sql)
+    assert found is not None, "it counts"
+    if found["finished"]:
+        return SchemaMismatch(
+            "this role has no right to see the pool; run `mcp-agents-memory migrate` as its owner, "
+            "with the URL of this role beside the owner's, which grants what is needed"
+        )
+    if found["begun"]:
+        return SchemaMismatch(_UNFINISHED)
+    return SchemaMismatch(
+        "the pool is empty; run `mcp-agents-memory migrate` as its owner, which makes it and "
+        "grants what is needed"
+    )
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from weakref import WeakSet
 
 from agents_memory.observe import Action, get_logger
 from agents_memory.storage.driver import DedicatedConnection
@@ -18,12 +19,13 @@ class Stalls:
 
     If not, the connection is ended, and with it the statement that waits. A slow statement on a
     server that is well is left alone. `lent`: what is in use, and since when by the loop's time,
-    the earliest first.
+    the earliest first. `ended` holds the connections that were ended for it.
     """
 
     def __init__(self, sessions: Sessions, lent: Mapping[DedicatedConnection, float]) -> None:
         self._sessions = sessions
         self._lent = lent
+        self.ended: WeakSet[DedicatedConnection] = WeakSet()
         self._watches: dict[DedicatedConnection, asyncio.Task[None]] = {}
         # One for all: nearly every use is over before it, and a timer a use costs more.
         self._timer: asyncio.TimerHandle | None = None
@@ -57,6 +59,7 @@ class Stalls:
             while connection in self._lent:
                 if not await self._sessions.knows(pid):
                     log.warning(Action.DATABASE_LOST, pid=pid)
+                    self.ended.add(connection)
                     connection.terminate()
                     return
                 await asyncio.sleep(LOOK_EVERY_S)

@@ -21,7 +21,12 @@ from agents_memory.cli.output import (
 from agents_memory.cli.pool import OpenPool, load_settings, open_for, say, wanted_services
 from agents_memory.cli.running import until_told
 from agents_memory.clock import SystemClock
-from agents_memory.domain.errors import ConfigurationError, DatabaseUnavailable, MemoryFault
+from agents_memory.domain.errors import (
+    ConfigurationError,
+    DatabaseUnavailable,
+    MemoryFault,
+    SchemaMismatch,
+)
 from agents_memory.observe import Action, get_logger
 from agents_memory.services.intake import Intake
 from agents_memory.settings import Settings
@@ -58,7 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         click.echo(f"error: {visible(str(fault))}", err=True)
         if isinstance(fault, ConfigurationError):
             return EXIT_USAGE
-        return EXIT_DATABASE if isinstance(fault, DatabaseUnavailable) else EXIT_FAILURE
+        unusable = isinstance(fault, DatabaseUnavailable | SchemaMismatch)
+        return EXIT_DATABASE if unusable else EXIT_FAILURE
 
 
 async def _until_told(settings: Settings, options: argparse.Namespace) -> int:

@@ -23,7 +23,7 @@ async def test_an_empty_pool_still_says_how_to_use_it(use: Services) -> None:
     briefing = _briefing(use)
     assert await briefing.instructions(_reader(use), max_chars=1900) == how_to_use()
     brief = await briefing.startup(_reader(use), days=3)
-    assert "Nothing is remembered yet" in brief.text
+    assert "Nothing is pinned, promised or known yet." in brief.text
 
 
 async def test_instructions_keep_the_client_limit_and_the_core(

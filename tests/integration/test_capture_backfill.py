@@ -95,6 +95,22 @@ async def test_without_run_it_only_shows_and_asks_no_database(machine: Machine, 
     assert "hunter2" not in json.dumps(shown)
 
 
+async def test_where_nothing_was_found_nothing_is_offered(
+    machine: Machine, root: Path, tmp_path: Path
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    said = []
+    for folder in (empty, root):
+        async with machine.capturer(
+            "ingest.backfill", "claude-code", f"--root={folder}"
+        ) as process:
+            output, _ = await process.process.communicate()
+        said.append(output.decode().splitlines()[-1])
+    assert said[0] == "there is nothing to store"
+    assert said[1].startswith("nothing was stored; --run does")
+
+
 async def test_run_stores_each_turn_once_and_again_adds_nothing(
     machine: Machine, root: Path, hot_database: Database
 ) -> None:

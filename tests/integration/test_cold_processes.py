@@ -12,6 +12,7 @@ from typing import Any
 
 from agents_memory.storage import leadership
 from agents_memory.storage.connections import Connection, Database
+from cold.app import UNUSABLE
 from tests.conftest import Pool
 from tests.factories import Services
 from tests.integration.cold_daemons import daemon, environment, query, until, value
@@ -235,7 +236,7 @@ async def test_a_daemon_that_is_switched_off_leaves_at_once(pool: Pool, tmp_path
 async def test_a_pool_that_was_never_migrated_is_an_error(pool: Pool, tmp_path: Path) -> None:
     """E18, D11: a daemon that cannot work does not look as if it could."""
     async with daemon(pool, tmp_path, DB_SCHEMA="nowhere") as started:
-        assert await started.ended() == 1
+        assert await started.ended() == UNUSABLE
     assert "mcp-agents-memory migrate" in repr(started.lines)
 
 

@@ -12,7 +12,10 @@ import pytest
 
 from agents_memory.domain.errors import ConfigurationError, DatabaseUnavailable, SchemaMismatch
 from agents_memory.domain.messages import Stored
+from agents_memory.embedding.profiles import HASHING
 from agents_memory.services.intake import Intake
+from agents_memory.services.opening import prepare_pool
+from agents_memory.settings import Settings
 from agents_memory.storage import connections, hosts, messages, migrate, users, work
 from agents_memory.storage.connections import Database
 from agents_memory.storage.migrate import Step
@@ -45,6 +48,35 @@ async def test_a_wrong_password(remote: RemotePool) -> None:
     said = await _refusal(_at(remote, "memory_hot", "wrong", remote.name))
     assert "refused the password" in said
     assert "DATABASE_URL" in said
+
+
+@pytest.mark.parametrize(
+    ("role", "named"),
+    [
+        ("memory_owner", "OWNER_DATABASE_URL"),
+        ("memory_cold", "COLD_DATABASE_URL"),
+        ("memory_hot", "DATABASE_URL"),
+    ],
+)
+async def test_a_wrong_password_names_the_setting_that_holds_it(
+    remote: RemotePool, tmp_path: Path, role: str, named: str
+) -> None:
+    """Of the three that `migrate` signs in with."""
+    urls = {
+        "OWNER_DATABASE_URL": "memory_owner",
+        "COLD_DATABASE_URL": "memory_cold",
+        "DATABASE_URL": "memory_hot",
+    }
+    settings = Settings.load(
+        {name: remote.url(of) for name, of in urls.items()}
+        | {named: f"postgresql://{role}:wrong@{HOST}:{remote.server.port}/{remote.name}"},
+        home=tmp_path,
+    )
+    with pytest.raises(DatabaseUnavailable) as caught:
+        await prepare_pool(settings, HASHING)
+    assert str(caught.value).endswith(
+        f"refused the password (SQLSTATE 28P01); correct the user or the password in {named}"
+    )
 
 
 async def test_an_unknown_user_looks_like_a_wrong_password(remote: RemotePool) -> None:
@@ -88,7 +120,7 @@ async def test_a_role_without_grants(remote: RemotePool) -> None:
         "SELECT 1",
     )
     hot = remote.database("memory_hot")
-    with pytest.raises(SchemaMismatch, match=r"no right to see it.*mcp-agents-memory migrate"):
+    with pytest.raises(SchemaMismatch, match=r"no right to see the pool; run .*migrate` as its"):
         await hot.run(migrate.compatibility)
     await hot.close()
     await remote.admin(f"GRANT USAGE ON SCHEMA {SCHEMA} TO memory_hot", "SELECT 1")

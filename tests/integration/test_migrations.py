@@ -68,21 +68,75 @@ async def test_a_failing_step_leaves_the_schema_as_it_was(
     await owner.close()
 
 
-async def test_a_list_of_steps_that_lost_one_is_told_with_what_to_do(pool: Pool) -> None:
-    """D11"""
+async def test_a_list_that_lost_its_last_rows_is_told_with_what_to_do(pool: Pool) -> None:
+    """D11: a step meets what it makes, or misses what it changes; none says to migrate again."""
     owner = pool.database("memory_owner")
     async with owner.acquire() as connection:
-        await connection.execute("DELETE FROM schema_migrations WHERE version = 1")
-    with pytest.raises(SchemaMismatch, match=r"0001 .*restore .* backup.*DB_SCHEMA"):
+        listed = [tuple(row) for row in await connection.fetch("SELECT * FROM schema_migrations")]
+    told = {}
+    for step in reversed(migrate.steps()):
+        async with owner.acquire() as connection:
+            await connection.execute(
+                "DELETE FROM schema_migrations WHERE version >= $1", step.version
+            )
+        with pytest.raises(SchemaMismatch, match=r"restore .* backup.*DB_SCHEMA") as caught:
+            await migrate.migrate(owner)
+        told[step.version] = str(caught.value)
+        async with owner.acquire() as connection:
+            await connection.executemany(
+                "INSERT INTO schema_migrations SELECT $1, $2, $3, $4 ON CONFLICT DO NOTHING", listed
+            )
+    assert "0001 is not on the pool's list of applied steps, but what it makes is there" in told[1]
+    assert "0031 is not on the pool's list of applied steps, but what it changes is not" in told[31]
+    assert await migrate.migrate(owner) == ()
+    await owner.close()
+
+
+async def test_a_list_with_a_gap_is_told_before_an_older_step_undoes_a_newer_one(
+    pool: Pool,
+) -> None:
+    """D11: step 16 could be applied again, and would bring back what step 18 made anew."""
+    owner = pool.database("memory_owner")
+    async with owner.acquire() as connection:
+        await connection.execute("DELETE FROM schema_migrations WHERE version = 16")
+    with pytest.raises(SchemaMismatch, match=r"0016 .*a later one, 00\d\d, is.*restore"):
         await migrate.migrate(owner)
+    async with owner.acquire() as connection:
+        assert 16 not in {
+            row["version"] for row in await connection.fetch("TABLE schema_migrations")
+        }
     await owner.close()
 
 
 async def test_an_empty_pool_names_the_command(empty_pool: Pool) -> None:
-    owner = empty_pool.database("memory_owner")
-    with pytest.raises(SchemaMismatch, match="mcp-agents-memory migrate"):
+    for role in ("memory_owner", "memory_hot"):
+        database = empty_pool.database(role)
+        with pytest.raises(SchemaMismatch, match=r"is empty; .*mcp-agents-memory migrate"):
+            await database.run(migrate.compatibility)
+        await database.close()
+
+
+@pytest.mark.parametrize("applied", [0, 6])
+async def test_a_migration_that_did_not_end_is_told_to_every_role(
+    empty_pool: Pool, monkeypatch: pytest.MonkeyPatch, applied: int
+) -> None:
+    """D11, F94"""
+    owner, hot = empty_pool.database("memory_owner"), empty_pool.database("memory_hot")
+    known = migrate.steps()
+    monkeypatch.setattr(migrate, "steps", lambda: known[:applied])
+    await migrate.migrate(owner)
+    with pytest.raises(SchemaMismatch, match=r"has not come to its end; .*goes on where"):
+        await hot.run(migrate.compatibility)
+    behind = f"at step {applied} and" if applied else "has not come to its end"
+    with pytest.raises(SchemaMismatch, match=behind):
         await owner.run(migrate.compatibility)
+    monkeypatch.setattr(migrate, "steps", lambda: known)
+    await migrate.prepare(
+        owner, profile=HASHING.id, dims=HASHING.dims, hot="memory_hot", cold="memory_cold"
+    )
+    assert (await hot.run(migrate.compatibility)).version == known[-1].version
     await owner.close()
+    await hot.close()
 
 
 async def test_a_pool_for_newer_programs_refuses_this_one(pool: Pool) -> None:

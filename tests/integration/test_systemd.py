@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from agents_memory.storage.connections import Database
+from cold.app import UNUSABLE
 from tests.conftest import Pool
 from tests.integration.cold_daemons import LIMIT_S, daemon, environment, value
 
@@ -99,7 +100,7 @@ async def test_it_is_not_ready_before_the_schema_is_there(
     """E18: a daemon that cannot work does not look as if it could."""
     changes = {"NOTIFY_SOCKET": supervisor.address, "DB_SCHEMA": "nowhere"}
     async with daemon(pool, tmp_path, **changes) as started:
-        assert await started.ended() == 1
+        assert await started.ended() == UNUSABLE
     assert "READY=1" not in str(supervisor.told_already())
 
 

@@ -13,8 +13,8 @@ from agents_memory.storage.embedded.endpoint import HOT
 
 APPLICATION = "mcp-agents-memory doctor"
 UPGRADE = (
-    "upgrade the program on this machine, the way it was installed (`uv tool upgrade "
-    "mcp-agents-memory`, `pipx upgrade mcp-agents-memory`, `pip install -U mcp-agents-memory`)"
+    "upgrade the program on this machine: `git pull` in its checkout, then install from there anew "
+    "(`pip install --upgrade /path/to/the/checkout`, with the pip of its environment)"
 )
 _ADDED_TO = ("messages", "message_state", "work", "traces", "users", "memories", "patches")
 WANTED_RIGHTS = (

@@ -107,7 +107,7 @@ class Spool:
                         f"{self.limit_bytes // 2**20} MiB of turns wait in {self.folder} already "
                         "(SPOOL_MAX_MB)"
                     )
-                self._open().append(data)
+                self._write(data)
         except (OSError, ConfigurationError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise SpoolUnusable(f"{self.folder} cannot be written to ({reason})") from error
@@ -182,6 +182,17 @@ class Spool:
             self._sealed, self._current = [], None
             for segment in held:
                 segment.close()
+
+    def _write(self, data: bytes) -> None:
+        segment = self._open()
+        try:
+            segment.append(data)
+        except OSError:
+            if not segment.size:
+                # A full disk took the name of the file and none of the turn: nothing waits.
+                self._current = None
+                segment.remove()
+            raise
 
     def _open(self) -> Segment:
         if self._current is not None and self._current.size >= SEGMENT_BYTES:

@@ -77,6 +77,7 @@ async def test_a_pool_for_newer_programs_asks_for_an_upgrade_of_this_one(
     checks = await examined(tmp_path, DATABASE_URL=pool.url("memory_hot"))
     assert "99.0.0" in checks["schema"].detail
     assert str(checks["schema"].fix).startswith("upgrade the program on this machine")
+    assert "git pull" in str(checks["schema"].fix)
     assert "migrate" not in str(checks["schema"].fix)
 
 

@@ -26,7 +26,16 @@ async def test_the_brief_says_where_it_thinks_it_is(talk: Talk) -> None:
 
 async def test_an_empty_pool_is_no_error(talk: Talk) -> None:
     brief = await talk.ask("memory_startup")
-    assert "Nothing is remembered yet" in brief["brief"]
+    assert "Nothing is pinned, promised or known yet." in brief["brief"]
+
+
+async def test_turns_that_were_just_saved_are_not_denied(talk: Talk) -> None:
+    """They are screened a little later."""
+    for role in ("user", "assistant"):
+        await talk.ask("save_message", role=role, message=f"Said by the {role}.")
+    brief = (await talk.ask("memory_startup"))["brief"]
+    assert "Turns that were stored lately stand here once they are screened" in brief
+    assert (await talk.ask("search_memory", query="said"))["count"] == 2
 
 
 async def test_recent_turns_of_this_client_and_device_come_first(

@@ -8,7 +8,7 @@ import pytest
 
 from agents_memory.domain.fencing import fence
 from agents_memory.domain.reading import Reading, read
-from agents_memory.services import intake
+from agents_memory.services import intake, spooling
 from agents_memory.storage import captures, messages
 from agents_memory.storage.connections import Database
 from hot import saving
@@ -138,10 +138,51 @@ async def test_without_a_database_a_turn_is_queued_and_both_forms_say_what_that_
 
 async def test_what_waits_behind_others_says_why_they_wait(alone: Talk) -> None:
     """F103, D11: the cause, and what to do about it, with each turn."""
-    for number in range(3):
+    for number in range(4):
         queued = await alone.ask("save_message", role="user", message=f"turn {number}")
-        await asyncio.sleep(0)
-    assert "earlier turns wait too: there is no database in this test" in queued["note"]
+        assert queued["note"].endswith("Why: there is no database in this test")
+
+
+async def test_what_waits_behind_the_turns_of_a_process_that_is_gone_says_why(
+    tmp_path: Path, era: str
+) -> None:
+    """F103, D11: the first turn of a new server, too."""
+    for _ in range(2):
+        async with held(House(None, tmp_path, era)) as away:
+            queued = await away.ask("save_message", role="user", message="Hi")
+            assert queued["note"].endswith("Why: there is no database in this test")
+
+
+async def test_what_waits_behind_turns_that_are_being_stored_says_so(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    async with held(House(None, house.tmp_path, house.era)) as away:
+        await away.ask("save_message", role="user", message="First.")
+    monkeypatch.setattr(spooling, "drain", never)
+    async with held(house) as talk:
+        queued = await talk.ask("save_message", role="user", message="Second.")
+    assert queued["note"].endswith("Why: turns that were said before it are stored first")
+
+
+async def test_a_server_that_does_not_answer_is_named(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D11: where it is, and what to do."""
+
+    async def never(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(saving, "SAVE_WITHIN_S", 0.01)
+    monkeypatch.setattr(saving.Saving, "_store", never)
+    monkeypatch.setattr(spooling, "drain", never)
+    async with held(house) as talk:
+        for _ in range(2):
+            queued = await talk.ask("save_message", role="user", message="Hi")
+            assert talk.app.settings.describe_database() in queued["note"]
+            assert "no answer within 0.01 seconds; check that the server" in queued["note"]
 
 
 async def test_a_long_text_is_analysed_before_the_database_has_its_four_seconds(

@@ -19,6 +19,7 @@ from agents_memory.domain.errors import (
     SchemaMismatch,
 )
 from hot.answers import Answer
+from hot.hints import ADDS, CHANGES, READS, REMOVES, SETS
 from hot.toolkit import briefing_middleware, client_name, make_tool
 from hot.toolsets.arguments import Count, ItemIds
 from tests.unit.hot.conftest import text_of
@@ -31,7 +32,9 @@ class Heard(Answer):
     nothing: str | None = None
 
 
-def server_of(outcome: Exception | Refusal | None = None) -> MCPServer:
+def server_of(
+    outcome: Exception | Refusal | None = None, annotations: ToolAnnotations = READS
+) -> MCPServer:
     async def listen(
         context: Context,
         query: str | None = None,
@@ -50,7 +53,7 @@ def server_of(outcome: Exception | Refusal | None = None) -> MCPServer:
         render=lambda answer: f"heard {answer.heard}",
         title="Listen",
         description="Listens.",
-        annotations=ToolAnnotations(read_only_hint=True),
+        annotations=annotations,
     )
 
     async def instructions(client: str | None) -> str:
@@ -60,10 +63,13 @@ def server_of(outcome: Exception | Refusal | None = None) -> MCPServer:
 
 
 async def call(
-    era: str, arguments: dict[str, Any], outcome: Exception | Refusal | None = None
+    era: str,
+    arguments: dict[str, Any],
+    outcome: Exception | Refusal | None = None,
+    annotations: ToolAnnotations = READS,
 ) -> CallToolResult:
     me = Implementation(name="tester", version="1")
-    async with Client(server_of(outcome), mode=era, client_info=me) as client:
+    async with Client(server_of(outcome, annotations), mode=era, client_info=me) as client:
         return await client.call_tool("listen", arguments)
 
 
@@ -152,6 +158,18 @@ async def test_a_pool_that_is_away_is_a_refusal(era: str, fault: MemoryFault) ->
         "ok": False,
         "error": {"code": "DATABASE_UNAVAILABLE", "message": str(fault)},
     }
+
+
+@pytest.mark.parametrize("annotations", [ADDS, SETS, CHANGES, REMOVES])
+async def test_a_tool_that_changes_something_says_that_it_did_not(
+    era: str, annotations: ToolAnnotations
+) -> None:
+    """D11: the cause first, and what could not be stored."""
+    result = await call(era, {}, DatabaseUnavailable("start it"), annotations)
+    assert result.structured_content is not None
+    assert result.structured_content["error"]["message"] == (
+        "start it. Nothing was stored or changed by this call, as far as is known"
+    )
 
 
 async def test_a_refusal_has_its_details_in_text_and_structure(era: str) -> None:

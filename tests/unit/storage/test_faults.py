@@ -12,8 +12,8 @@ from agents_memory.storage.faults import NoHost, may_pass, translated
 SECRET = "hunter2"
 
 
-def raised(error: BaseException) -> MemoryFault:
-    with pytest.raises(MemoryFault) as caught, translated():
+def raised(error: BaseException, where: str | None = None) -> MemoryFault:
+    with pytest.raises(MemoryFault) as caught, translated(where=where):
         raise error
     assert SECRET not in str(caught.value)
     return caught.value
@@ -110,6 +110,14 @@ def test_where_no_setting_leads_to_the_database_none_is_named() -> None:
     assert str(caught.value) == "the server hung up (ConnectionResetError); try again"
     with pytest.raises(DatabaseUnavailable, match="make room"), translated("try again"):
         raise asyncpg.DiskFullError(SECRET)
+
+
+def test_where_the_database_is_comes_first() -> None:
+    """D11: of several hosts each is named already."""
+    one = raised(ConnectionRefusedError(SECRET), where="db:5432/memory")
+    assert str(one).startswith("db:5432/memory: nothing listens there (ConnectionRefusedError); ")
+    several = raised(NoHost({"a:1": TimeoutError()}), where="a:1,b:2/memory")
+    assert str(several).startswith("none of the hosts can be used: a:1: ")
 
 
 def test_only_our_own_faults_are_worth_another_try() -> None:

@@ -211,6 +211,23 @@ def test_a_full_disk_adds_nothing_and_spoils_nothing(
     assert texts(spool) == ["before", "after"]
 
 
+def test_a_disk_that_is_full_from_the_first_turn_on_leaves_nothing_that_seems_to_wait(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool = make()
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", full)
+        with pytest.raises(SpoolUnusable, match="No space left"):
+            spool.append(waiting("lost"))
+    assert (spool.pending, spool.has_any()) == (False, False)
+    spool.append(waiting("kept"))
+    assert texts(spool) == ["kept"]
+
+
 def test_a_turn_that_may_not_be_on_the_disk_is_not_acknowledged(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
