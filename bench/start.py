@@ -4,8 +4,8 @@
 
 Our server and one of the same SDK without a single tool are started in turns, by an interpreter
 that has the product and nothing else, as users have it: libraries import what they find beside
-them, and tools of development bring much (structlog takes another 30 ms where rich is). Ours opens
-a pool and puts its brief into the answer. CPU time is that of the server up to its answer. Memory
+them, and tools of development bring much (structlog imports rich where it is). Ours opens a pool
+and puts its brief into the answer. CPU time is that of the server up to its answer. Memory
 is the resident set after that answer, and after the first search that used the offline embedding
 model. `first_search_ms` is what the first search takes, which loads what a start does without.
 """

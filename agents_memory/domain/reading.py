@@ -11,12 +11,10 @@ from operator import itemgetter, or_
 from typing import NamedTuple
 
 from agents_memory.domain import lexical
+from agents_memory.domain.kept import Kept
 from agents_memory.domain.lexical import Analysis, analyse
 from agents_memory.domain.redaction import redact
 from agents_memory.domain.redaction.suspicion import arouses, is_plain, suspicion
-
-_KEPT_STRETCHES = 16_384
-_MAX_KEPT_CHARS = 64
 
 
 class Reading(NamedTuple):
@@ -27,22 +25,12 @@ class Reading(NamedTuple):
     analysis: Analysis
 
 
-class _Stretches(dict[str, tuple[int, tuple[str, ...], int]]):
-    """Stretch → the rules it arouses, its lexemes, its number of words.
-
-    Worked out when first met, and kept until there are too many.
-    """
-
-    def __missing__(self, stretch: str) -> tuple[int, tuple[str, ...], int]:
-        found = (suspicion(stretch), *lexical.read(stretch))
-        if len(stretch) <= _MAX_KEPT_CHARS:
-            if len(self) >= _KEPT_STRETCHES:
-                self.clear()
-            self[stretch] = found
-        return found
+def _met(stretch: str) -> tuple[int, tuple[str, ...], int]:
+    """The rules that a stretch arouses, its lexemes, its number of words."""
+    return (suspicion(stretch), *lexical.read(stretch))
 
 
-_STRETCHES = _Stretches()
+_STRETCHES = Kept(_met, most=16_384, max_chars=64)
 _SUSPICION, _LEXEMES, _WORDS = itemgetter(0), itemgetter(1), itemgetter(2)
 
 

@@ -18,8 +18,8 @@ from agents_memory.storage.stalls import Stalls
 
 T = TypeVar("T")
 
-# How long a statement may take. The server ends it: a timer of the driver's for each call took more
-# CPU than the call's own text, and broke off what is allowed more.
+# How long a statement may take. The server ends it, as a timer of the driver's for each call is
+# a twentieth of what storing a turn costs.
 STATEMENT_LIMIT_S = 30
 # Keepalives and the connection check let the server notice a client that vanished.
 SESSION = {

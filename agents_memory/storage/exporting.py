@@ -8,6 +8,7 @@ import asyncpg
 
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
+from agents_memory.storage.sessions import allow_long
 
 SQL = queries.load("export")
 
@@ -29,7 +30,8 @@ FETCH_WITHIN_S = 3_600.0
 
 async def begin_long_read(connection: Connection) -> datetime:
     """Lets the transaction last as long as it must; the moment that it shows."""
-    await connection.execute(SQL["allow_long_reads"].sql)
+    await allow_long(connection)
+    await connection.execute(SQL["allow_slow_reader"].sql)
     moment = await connection.fetchval(SQL["find_moment"].sql)
     assert isinstance(moment, datetime)
     return moment

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
+from agents_memory.storage.sessions import allow_long
 
 SQL = queries.load("lexemes")
 # As long as the statement of that name allows.
@@ -54,7 +55,7 @@ async def count_all(connection: Connection) -> dict[str, Frequency]:
 
     Reads every message, so it belongs into a transaction of its own that locks nothing.
     """
-    await connection.execute(SQL["allow_long_count"].sql)
+    await allow_long(connection, f"{COUNT_LIMIT_S}s")
     rows = await connection.fetch(SQL["count_all_lexemes"].sql, timeout=COUNT_LIMIT_S)
     return {row["word"]: Frequency(row["documents"], row["contexts"]) for row in rows}
 

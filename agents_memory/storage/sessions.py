@@ -268,6 +268,14 @@ class Sessions:
         self._refused |= names
 
 
+async def allow_long(connection: Connection, limit: str = "0") -> None:
+    """Lets statements take so long (as PostgreSQL writes times; 0: any time) in this transaction.
+
+    Nobody then takes one that goes on for stuck.
+    """
+    await connection.execute(SQL["allow_long"].sql, limit)
+
+
 async def _look(connection: DedicatedConnection) -> _Session:
     """What serves the connection now.
 

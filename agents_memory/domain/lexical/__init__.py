@@ -21,6 +21,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple
 
+from agents_memory.domain.kept import Kept
 from agents_memory.domain.lexical.stopwords import asking_lexemes
 from agents_memory.domain.lexical.tokens import (
     EMOJI,
@@ -47,10 +48,6 @@ MAX_QUERY_TERMS = 128
 
 # Of four bytes a character, with its overhead and all its positions.
 _MAX_ENTRY_BYTES = 4 * MAX_LEXEME_CHARS + 8 + 2 * MAX_TERM_FREQUENCY
-
-
-_KEPT_STRETCHES = 16_384
-_MAX_KEPT_CHARS = 40
 
 
 class Analysis(NamedTuple):
@@ -151,22 +148,6 @@ def _entry_bytes(lexeme: str) -> int:
     return len(lexeme.encode()) + 8
 
 
-class _Read(dict[str, tuple[tuple[str, ...], int]]):
-    """Stretch without white space → its lexemes as often as they count, and its number of words.
-
-    Worked out when first met, and kept until there are too many.
-    """
-
-    def __missing__(self, stretch: str) -> tuple[tuple[str, ...], int]:
-        found = read(stretch)
-        if len(stretch) <= _MAX_KEPT_CHARS:
-            if len(self) >= _KEPT_STRETCHES:
-                self.clear()
-            self[stretch] = found
-        return found
-
-
-_READ = _Read()
 _LEXEMES_OF, _WORDS_OF = itemgetter(0), itemgetter(1)
 
 
@@ -193,6 +174,10 @@ def read(text: str) -> tuple[tuple[str, ...], int]:
         elif kind == HANGUL_WORD and len(token) > 1:
             lexemes.append(token[0])
     return tuple(lexemes), length
+
+
+# Stretch without white space → its lexemes and its number of words.
+_READ = Kept(read, most=16_384, max_chars=40)
 
 
 def _asked(kind: int, token: str) -> Iterable[str]:

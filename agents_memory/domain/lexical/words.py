@@ -14,6 +14,7 @@ from snowballstemmer.hindi_stemmer import HindiStemmer
 from snowballstemmer.russian_stemmer import RussianStemmer
 from snowballstemmer.tamil_stemmer import TamilStemmer
 
+from agents_memory.domain.kept import Kept
 from agents_memory.domain.lexical.tokens import AS_JOINER, ranges
 
 MAX_LEXEME_CHARS = 64
@@ -21,29 +22,9 @@ MAX_LEXEME_CHARS = 64
 
 _MAX_STEMMED_CHARS = 32
 _MAX_TOKEN_LEXEMES = 128  # What has more parts than that, without a space, is data.
-_KEPT_TOKENS = 16_384
 _KEPT_STEMS = 8_192  # New names and paths consist of known words, and stemming takes longest.
 
 _REPEATED = re.compile(r"(.)\1{3,}")
-
-
-class _Lexemes(dict[str, tuple[str, ...]]):
-    """Word → its distinct lexemes.
-
-    Worked out when first met, and kept until there are too many. Not an LRU cache: its lists cost
-    more than the look-up, and the words that matter are soon back.
-    """
-
-    def __missing__(self, token: str) -> tuple[str, ...]:
-        found = _lexemes(token)
-        if len(token) <= MAX_LEXEME_CHARS:
-            if len(self) >= _KEPT_TOKENS:
-                self.clear()
-            self[token] = found
-        return found
-
-
-LEXEMES = _Lexemes()
 
 
 def symbol(run: str) -> str:
@@ -62,6 +43,9 @@ def _lexemes(token: str) -> tuple[str, ...]:
     _add_path(token.rstrip("+#"), found)
     return tuple(bounded(lexeme) for lexeme in found if lexeme)
 
+
+# Word → its distinct lexemes.
+LEXEMES = Kept(_lexemes, most=16_384, max_chars=MAX_LEXEME_CHARS)
 
 _SIGNED_NAME = re.compile(r"(?<![^\W_])(?:[^\W\d_]+\+\+?|[^\W\d_]#)(?![^\W\d_]|\+)")
 _PATH_JOINER = re.compile(r"[/:@\\#+&=?]+\.?")

@@ -8,6 +8,7 @@ import re
 from functools import reduce
 from operator import or_
 
+from agents_memory.domain.kept import Kept
 from agents_memory.domain.redaction import (
     apart,
     assignments,
@@ -79,24 +80,6 @@ _ANY_HINT = _any_hint()
 _LONGEST_HINT = max(map(len, _HINTED))
 _LARGE_CHARS = 10_000
 _PIECE_CHARS = 100_000
-_KEPT_WORDS = 32_768
-_MAX_KEPT_CHARS = 32
-
-
-class _Suspicions(dict[str, int]):
-    """Word → the rules that may find something in a text that has it, one bit each.
-
-    Worked out when first met, and kept until there are too many: to ask again for each text took
-    longer than anything else that is done with it.
-    """
-
-    def __missing__(self, word: str) -> int:
-        found = suspicion(word)
-        if len(word) <= _MAX_KEPT_CHARS:
-            if len(self) >= _KEPT_WORDS:
-                self.clear()
-            self[word] = found
-        return found
 
 
 def suspicion(word: str) -> int:
@@ -135,7 +118,8 @@ def _has_hint(lowered: str) -> bool:
     )
 
 
-_SUSPICIONS = _Suspicions()
+# To ask again for each text took longer than anything else that is done with it.
+_SUSPICIONS = Kept(suspicion, most=32_768, max_chars=32)
 
 
 def _rules_of(word: str, lowered: str, beside_blanks: str) -> int:

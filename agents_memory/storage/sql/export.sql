@@ -1,7 +1,6 @@
--- name: allow_long_reads
--- For this transaction: reading everything takes as long as it takes, and so does whoever takes it.
-SELECT set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '1h', true),
-    set_config('application_name', left(current_setting('application_name'), 56) || ' (long)', true)
+-- name: allow_slow_reader
+-- For this transaction: whoever takes what is read may pause.
+SELECT set_config('idle_in_transaction_session_timeout', '1h', true)
 
 -- name: find_moment
 -- The moment a snapshot shows.

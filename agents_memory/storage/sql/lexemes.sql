@@ -10,11 +10,6 @@ SELECT lexeme, documents, contexts FROM lexeme_stats WHERE lexeme = ANY ($1::tex
 -- What the statistics would be counted over now.
 SELECT count(*) AS documents, coalesce(sum(lexeme_count), 0)::bigint AS words FROM messages
 
--- name: allow_long_count
--- Counting all lexemes of a big pool takes longer than everyday statements may.
-SELECT set_config('statement_timeout', '600s', true),
-    set_config('application_name', left(current_setting('application_name'), 56) || ' (long)', true)
-
 -- name: count_all_lexemes
 -- In how many messages and in how many contexts each lexeme occurs, those of one alone left out.
 SELECT word, coalesce(m.ndoc, 0) AS documents, coalesce(c.ndoc, 0) AS contexts

@@ -136,11 +136,6 @@ WITH near AS MATERIALIZED (
 SELECT message_id AS id, 1 - min(distance) AS cosine
 FROM near GROUP BY message_id ORDER BY min(distance), message_id DESC LIMIT $10
 
--- name: allow_long_build
--- An index takes as long as it takes.
-SELECT set_config('statement_timeout', '0', true),
-    set_config('application_name', left(current_setting('application_name'), 56) || ' (long)', true)
-
 -- name: build_index
 -- Builds the index of a model; the owner's function does it.
 SELECT build_message_index($1)

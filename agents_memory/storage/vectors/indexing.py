@@ -2,6 +2,7 @@
 
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
+from agents_memory.storage.sessions import allow_long
 from agents_memory.storage.vectors.models import BUILD_LIMIT_S, Model
 from agents_memory.storage.vectors.searching import EF_SEARCH
 
@@ -17,7 +18,7 @@ async def count_searchable(connection: Connection, model: Model) -> int:
 async def build_index(connection: Connection, model: Model) -> None:
     """Builds the index of a model over its messages; may take minutes. Nothing if it is there."""
     async with connection.transaction():
-        await connection.execute(SQL["allow_long_build"].sql)
+        await allow_long(connection)
         await connection.execute(SQL["build_index"].sql, model.id, timeout=BUILD_LIMIT_S)
 
 

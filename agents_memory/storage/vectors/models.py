@@ -8,6 +8,7 @@ import asyncpg
 from agents_memory.domain.errors import MemoryFault
 from agents_memory.storage import queries
 from agents_memory.storage.connections import Connection
+from agents_memory.storage.sessions import allow_long
 
 SQL = queries.load("vectors")
 TABLES = queries.load("vector_tables")
@@ -138,7 +139,7 @@ async def drop_model(connection: Connection, model: Model) -> bool:
     """
     try:
         await connection.execute(SQL["wait_briefly"].sql)
-        await connection.execute(SQL["allow_long_build"].sql)
+        await allow_long(connection)
         if await connection.fetchval(SQL["delete_model"].sql, model.id) is None:
             return False
         for owner in Owner:

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents_memory.domain import reading
 from agents_memory.domain.lexical import analyse
 from agents_memory.domain.reading import Reading, read
 from agents_memory.domain.redaction import redact
@@ -80,14 +79,3 @@ def test_turns_and_secrets_of_the_labelled_sets_are_read_so_too() -> None:
     """F108"""
     for text in (*(turn.text for turn in example_drafts()), *(case.text for case in cases())):
         assert read(text) == apart(text), text
-
-
-def test_what_was_met_is_kept_and_forgotten_when_it_is_too_much(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(reading, "_STRETCHES", reading._Stretches())
-    monkeypatch.setattr(reading, "_KEPT_STRETCHES", 3)
-    read("one two three " + "x" * 65)
-    assert list(reading._STRETCHES) == ["one", "two", "three"]
-    read("four")
-    assert list(reading._STRETCHES) == ["four"]
