@@ -71,6 +71,20 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosts, "EACH_HOST_S", 2.0)
 
 
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """What looking whether a server has a session came to, each time."""
+    found: list[bool] = []
+    knows = Sessions.knows
+
+    async def counted(of: Sessions, pid: int) -> bool:
+        found.append(await knows(of, pid))
+        return found[-1]
+
+    monkeypatch.setattr(Sessions, "knows", counted)
+    return found
+
+
 def _port(connection: Connection) -> "asyncio.Future[int]":
     return asyncio.ensure_future(connection.fetchval(PORT))
 
@@ -118,16 +132,8 @@ async def test_a_call_under_way_when_its_server_is_killed_is_repeated_at_the_sec
 
 
 async def test_a_slow_call_on_a_server_that_is_well_is_left_alone(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: Database, looks: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looks: list[bool] = []
-    knows = Sessions.knows
-
-    async def counted(of: Sessions, pid: int) -> bool:
-        looks.append(await knows(of, pid))
-        return looks[-1]
-
-    monkeypatch.setattr(Sessions, "knows", counted)
     monkeypatch.setattr(stalls, "LOOK_EVERY_S", 0.01)
 
     async def wait_for_looks(connection: Connection) -> int:
@@ -163,18 +169,10 @@ async def test_a_statement_that_its_server_process_never_ends_is_given_up(
 
 
 async def test_a_statement_that_may_be_long_is_left_alone(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: Database, looks: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stalls, "LOOK_EVERY_S", 0.01)
     monkeypatch.setattr(sessions, "STUCK_AFTER_S", 0.0)
-    looks: list[bool] = []
-    knows = Sessions.knows
-
-    async def counted(of: Sessions, pid: int) -> bool:
-        looks.append(await knows(of, pid))
-        return looks[-1]
-
-    monkeypatch.setattr(Sessions, "knows", counted)
     async with database.snapshot() as connection:
         await exporting.begin_long_read(connection)
         while len(looks) < 3:
